@@ -18,6 +18,7 @@ import { InstanceLock } from './adapters/node/instance-lock.js';
 import { checkFingerprints, fingerprints, type ServiceKeys } from './adapters/node/keys.js';
 import { PinoLogger } from './adapters/node/logger.js';
 import { copyStore } from './adapters/sqlite/copying/copy.js';
+export { rowsOfTables } from './adapters/sqlite/copying/rows-of-tables.js';
 import { SqliteStore } from './adapters/sqlite/store.js';
 import { backUp, keyFiles } from './composition/backup-job.js';
 import { refuseStrangers } from './composition/keys.js';

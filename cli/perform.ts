@@ -3,8 +3,8 @@
  * (program.ts), so a failure is printed here too, by the classes that it was made of, and plugins are asked for their
  * commands here: they are loaded once.
  */
-import { readFile, stat } from 'node:fs/promises';
-import type { CommandSpec } from '../kernel/contract.js';
+import { open, readFile, stat } from 'node:fs/promises';
+import type { CommandCall, CommandSpec } from '../kernel/contract.js';
 import type * as Asked from './asked-table.js';
 import { endAfterFailure } from './ending.js';
 import { EXIT, printFailure, printResult } from './output.js';
@@ -26,12 +26,26 @@ async function read(path: string): Promise<string> {
   return readFile(path, 'utf8');
 }
 
+/** How a file of SQLite begins. */
+const SQLITE = 'SQLite format 3\0';
+
+const readTables: NonNullable<CommandCall['readTables']> = async (path, tables) => {
+  const file = await open(path);
+  try {
+    const { buffer } = await file.read(Buffer.alloc(SQLITE.length), 0, SQLITE.length, 0);
+    if (buffer.toString('latin1') !== SQLITE) return null;
+  } finally {
+    await file.close();
+  }
+  return (await import('../moving.js')).rowsOfTables(path, tables);
+};
+
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function execute(spec: CommandSpec, rest: readonly string[]): Promise<number> {
   const { args, options, json } = parse(spec, rest);
   if (spec.name === 'serve') return (await import('./serve.js')).runServer(json);
-  const result = await spec.run({ args, options, stdin, read, progress });
+  const result = await spec.run({ args, options, stdin, read, readTables, progress });
   printResult(result, json);
   return result.exit ?? EXIT.ok;
 }

@@ -25,6 +25,12 @@ export interface CommandCall {
    * @throws Error when it cannot be read
    */
   read?(path: string): Promise<string>;
+  /**
+   * Rows of these tables of a file that is an SQLite database, by table, those that it has; null: it is none. Absent
+   * where a command is run without a command line.
+   * @throws Error when it cannot be read
+   */
+  readTables?(path: string, tables: readonly string[]): Promise<Record<string, Record<string, unknown>[]> | null>;
   /** Shows how far a long command is; absent where a command is run without a command line. */
   progress?(line: string): void;
 }

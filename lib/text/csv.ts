@@ -24,3 +24,32 @@ export function withoutFormulas(text: string): string {
   const inside = text.replace(AFTER_SEPARATOR, "$1'");
   return BEGINS.test(inside) ? `'${inside}` : inside;
 }
+
+/** Cells of each line (RFC 4180). Quoted cells may hold line breaks. */
+function csvLines(text: string, separator: string): string[][] {
+  const lines: string[][] = [];
+  let line: string[] = [];
+  let cell = '';
+  let quoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (quoted && char === '"' && text.charAt(at + 1) === '"') cell += text.charAt(at++);
+    else if (char === '"' && (quoted || cell === '')) quoted = !quoted;
+    else if (!quoted && (char === separator || char === '\n')) {
+      line.push(cell.replace(/\r$/, ''));
+      cell = '';
+      if (char === '\n') lines.push(line);
+      if (char === '\n') line = [];
+    } else cell += char;
+  }
+  line.push(cell);
+  return [...lines, line].filter((cells) => cells.some((one) => one.trim() !== ''));
+}
+
+/** Rows of a CSV file by the names in its first line, which also shows whether it separates by comma or semicolon. */
+export function parseCsv(text: string): Record<string, string>[] {
+  const [head = ''] = text.split('\n', 1);
+  const separator = head.split(';').length > head.split(',').length ? ';' : ',';
+  const [names = [], ...rows] = csvLines(text.replace(/^\ufeff/, ''), separator);
+  return rows.map((cells) => Object.fromEntries(names.map((name, at) => [name.trim(), cells[at] ?? ''])));
+}

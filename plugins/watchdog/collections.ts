@@ -14,6 +14,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
         'created_by_token',
         'maintenance_id',
         'silence_id',
+        'group',
       ],
       // Monitors that go down together lie all over this index: half of the pages that an alarm would write at once.
       indexedLater: ['state'],
@@ -36,6 +37,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['created_by_token'] },
       { fields: ['maintenance_id'] },
       { fields: ['silence_id'] },
+      { fields: ['group'] },
     ],
   },
   { name: 'chunks', indexes: [{ fields: ['series', 'to'] }, { fields: ['to'] }] },

@@ -262,6 +262,7 @@ export default definePlugin<WatchdogConfig>({
       },
       stop: async () => {
         await outages.stop();
+        await services.groups.drain();
         await outbox.drain();
       },
     };

@@ -7,6 +7,7 @@ import { DEPS, type WatchdogDeps } from './deps.js';
 import { Evaluator } from './evaluator/evaluator.js';
 import { Outages } from './evaluator/outages.js';
 import { EvaluatorRuns } from './evaluator/runs.js';
+import { GroupStates } from './groups/group-states.js';
 import { MonitorCheckIns } from './heartbeat/check-ins.js';
 import { HeartbeatIntake } from './heartbeat/intake.js';
 import { Histories } from './metrics/history.js';
@@ -34,6 +35,7 @@ const SERVICES = {
   outages: Outages,
   runs: EvaluatorRuns,
   series: Series,
+  groups: GroupStates,
   intake: HeartbeatIntake,
   checkIns: MonitorCheckIns,
   evaluator: Evaluator,

@@ -27,6 +27,7 @@ export interface MonitorEvent {
   resolution: string | null;
   down_since_utc: string | null;
   name: string;
+  tags: string[];
   /** Of `monitor.down`: why, in one sentence without a final stop; null for other events. */
   reason: string | null;
   /** Of `monitor.down`: what the last heartbeat, ping or probe reported. */
@@ -40,6 +41,7 @@ export interface MonitorEvent {
 export interface MonitorWarning {
   source: string;
   name: string;
+  tags: string[];
   state: MonitorState;
   previous_state: MonitorState | null;
   reason: string | null;
@@ -51,6 +53,7 @@ export interface MonitorWarning {
 export interface MonitorCertificateExpiring {
   source: string;
   name: string;
+  tags: string[];
   /** Whole days until the certificate ends; negative after its end. */
   days_left: number;
   /** RFC 3339; null where the probe does not report it. */
@@ -118,6 +121,9 @@ export interface MonitorView {
   grace_seconds: number | null;
   /** How long a run may take after its start; null: the grace. */
   max_run_seconds: number | null;
+  tags: string[];
+  /** Its state follows its children. */
+  group: boolean;
   description: string | null;
   os: string | null;
   project: string | null;
@@ -152,6 +158,8 @@ export interface MonitorFields {
   period_seconds?: number | null;
   grace_seconds?: number | null;
   max_run_seconds?: number | null;
+  tags?: string[];
+  group?: boolean;
   description?: string | null;
   os?: string | null;
   project?: string | null;

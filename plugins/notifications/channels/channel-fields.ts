@@ -104,7 +104,9 @@ const fields = {
   monitors: listOf(joi.string().trim().min(1).max(128)).description(
     'Only these sources (`*` stands for any characters); empty: all',
   ),
-  tags: listOf(joi.string().trim().min(1).max(64)).description('Only items with one of these tags; empty: all'),
+  tags: listOf(joi.string().trim().min(1).max(64)).description(
+    'Only items and monitors with one of these tags; empty: all',
+  ),
   projects: listOf(joi.string().trim().min(1).max(64)).description('Only these projects, by slug; empty: all'),
   repeat_minutes: minutes(MAX_REPEAT_MINUTES).description(
     'Minutes between two reminders while a monitor is down; 0: none',

@@ -31,9 +31,9 @@ const sentence = (text: string | null | undefined): string => {
 const joined = (...sentences: (string | null | undefined)[]): string =>
   sentences.filter((one) => one !== null && one !== undefined && one !== '').join(' ');
 
-const about = ({ source }: { source: string }): Pick<MonitorNote, 'monitor' | 'tags'> => ({
+const about = ({ source, tags }: Stored<{ tags: string[] }>): Pick<MonitorNote, 'monitor' | 'tags'> => ({
   monitor: source,
-  tags: null,
+  tags: tags ?? null,
 });
 
 export function describeMonitorEvent(
@@ -47,7 +47,7 @@ export function describeMonitorEvent(
     case 'monitor.alarm_closed':
       return describeEnd(data as Stored<MonitorEvent>, zone);
     case 'monitor.warning': {
-      const { source, name, reason, message, state } = data as Stored<MonitorWarning>;
+      const { source, name, tags, reason, message, state } = data as Stored<MonitorWarning>;
       const text = joined(sentence(reason ?? 'It reports a warning'), sentence(message));
       const details = {
         source,
@@ -64,11 +64,11 @@ export function describeMonitorEvent(
         text,
         fault: null,
         details,
-        ...about({ source }),
+        ...about({ source, tags }),
       };
     }
     case 'monitor.certificate_expiring': {
-      const { source, name, days_left, expires_at } = data as Stored<MonitorCertificateExpiring>;
+      const { source, name, tags, days_left, expires_at } = data as Stored<MonitorCertificateExpiring>;
       const when =
         expires_at === undefined || expires_at === null ? null : `It ends ${formatLocalTime(expires_at, zone)}.`;
       const left = days_left === undefined ? null : days_left < 0 ? 'It has expired.' : `Days left: ${days_left}.`;
@@ -80,7 +80,7 @@ export function describeMonitorEvent(
         text: joined(left, when) || 'The certificate expires soon.',
         fault: null,
         details: { source, name: name ?? source, days_left: days_left ?? null, expires_at: expires_at ?? null },
-        ...about({ source }),
+        ...about({ source, tags }),
       };
     }
     default:
@@ -115,7 +115,7 @@ function describeDown(data: Stored<MonitorEvent>, zone: string): MonitorNote {
       last_heartbeat_at: last_heartbeat_at ?? null,
       down_since_utc: down_since_utc ?? null,
     },
-    ...about({ source }),
+    ...about(data),
   };
 }
 
@@ -142,7 +142,7 @@ function describeEnd(data: Stored<MonitorEvent>, zone: string): MonitorNote {
     text: joined(closed ? CLOSED[resolution] : `It is ${state ?? 'up'} again.`, since),
     fault: `alarm:${alarm_id}`,
     details: { source, name: name ?? source, state: state ?? null, resolution: resolution ?? null },
-    ...about({ source }),
+    ...about(data),
   };
 }
 

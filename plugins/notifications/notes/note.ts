@@ -24,7 +24,7 @@ export interface Note {
   fault: string | null;
   /** Source of the monitor that it is about. */
   monitor: string | null;
-  /** Of the item that it is about; null: it is about no item. */
+  /** Of the item or monitor that it is about; null: it is about neither. */
   tags: readonly string[] | null;
   /** Values for templates, by name. */
   details: Record<string, Scalar>;

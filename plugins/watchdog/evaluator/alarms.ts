@@ -63,7 +63,7 @@ export class DeferredAlarms {
       const found = new Map(there.map((doc) => [doc.source, doc]));
       for (const name of part) {
         const by = found.get(name);
-        if (by?.state === 'down') continue;
+        if (by?.state === 'down' && by.group !== true) continue;
         for (const doc of await this.#suppressedBy(name)) freed.push({ doc, by: by ? relative(by) : null });
       }
     }

@@ -16,12 +16,12 @@ import type { Page, StoreDamaged } from '../../../ports/store.js';
 import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { DeferredAlarms } from './alarms.js';
 import { downAbove, relative, Ancestry, type Family } from '../tree/ancestry.js';
+import { GroupStates } from '../groups/group-states.js';
 import { Cleanup } from './cleanup.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { dueMonitors } from './due-monitors.js';
 import type { MonitorDoc, RunDoc } from '../model/documents.js';
 import { creditSince, type Gap, Outages } from './outages.js';
-import { MonitorOutbox } from '../timeline/outbox.js';
 import { MAX_CHANGES, recordOf, EvaluatorRuns } from './runs.js';
 import { NO_MAINTENANCE } from '../model/monitor.js';
 import {
@@ -69,8 +69,8 @@ export class Evaluator {
     @inject(Ancestry) private readonly ancestry: Ancestry,
     @inject(DeferredAlarms) private readonly alarms: DeferredAlarms,
     @inject(Cleanup) private readonly cleanup: Cleanup,
-    @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(Maintenance) private readonly maintenance: Maintenance,
+    @inject(GroupStates) private readonly groups: GroupStates,
   ) {
     this.#damage = new ToldDamage(deps.log, 'a monitor');
   }
@@ -87,12 +87,12 @@ export class Evaluator {
       const run = await this.#recorded(trigger, held, changed);
       // Without the lease nothing more may run under it.
       if (also === undefined || run.result === 'aborted') return { run, also: undefined };
-      this.outbox.flushLater(changed.splice(0));
+      this.groups.flushLater(changed.splice(0));
       return { run, also: await also(held.signal) };
     } finally {
       await held.release();
       // Last: these writes would otherwise delay the run's record and the release of its lease.
-      this.outbox.flushLater(changed);
+      this.groups.flushLater(changed);
     }
   }
 
@@ -148,6 +148,8 @@ export class Evaluator {
     run.alarms_emitted += deferred.emitted.length;
     run.errors += freed.errors + deferred.errors;
     changed.push(...deferred.emitted.map(({ next }) => next));
+    held.check();
+    await this.groups.refreshAll();
   }
 
   /**
@@ -259,6 +261,7 @@ export class Evaluator {
     const resumed = afterMaintenance(doc, now);
     if (over && resumed.state === 'down') {
       changeSet.down(Date.parse(doc.held_since ?? '') || now, 'Maintenance is over: still down');
+      if (doc.group === true) return { changeSet };
       return { changeSet: changeSet.raise(downAbove(doc, family)?.source ?? null) };
     }
     const due = dueOf(resumed, outages.gaps);

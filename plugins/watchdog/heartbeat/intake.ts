@@ -8,6 +8,7 @@ import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { isoOf } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { StoreConflict, type Update } from '../../../ports/store.js';
+import { GroupStates } from '../groups/group-states.js';
 import { Ancestry } from '../tree/ancestry.js';
 import { mayReport, mayTouch, type WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
@@ -63,6 +64,7 @@ export class HeartbeatIntake {
     @inject(Ancestry) private readonly ancestry: Ancestry,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(MonitorQuota) private readonly quota: MonitorQuota,
+    @inject(GroupStates) private readonly groups: GroupStates,
   ) {}
 
   /** Heartbeats that this process has taken. */
@@ -182,7 +184,10 @@ export class HeartbeatIntake {
     const attempt = await this.#prepare(before, beat, now, alive, ping);
     if (!(await this.#store(doc, alive, caller, attempt))) return null;
     const { changeSet } = attempt;
-    if (changeSet.entries.length > 0) await this.outbox.flush([changeSet.next]);
+    if (changeSet.entries.length > 0) {
+      await this.outbox.flush([changeSet.next]);
+      this.groups.refreshLater([changeSet.next]);
+    }
     const { next } = changeSet;
     this.#recent.keep(next);
     this.#taken += 1;
@@ -229,6 +234,8 @@ export class HeartbeatIntake {
       metrics_json: heartbeat.metrics_json,
       app_version: heartbeat.app_version ?? before.app_version,
       os: heartbeat.os ?? before.os,
+      // One that reports by itself is none any more.
+      ...(before.group === true && { group: null }),
       ...(heartbeat.starts !== undefined && { starts: heartbeat.starts }),
       ...(names !== null && { names }),
       ...pacedBy(before, heartbeat, ping, now),

@@ -32,6 +32,13 @@ const fields = {
     .max(MAX_GRACE_SECONDS)
     .allow(null)
     .description('How long a run may take after `/start`; absent: the grace'),
+  tags: joi
+    .array()
+    .items(joi.string().trim().min(1).max(64))
+    .max(20)
+    .unique()
+    .description('By which lists and notification channels choose'),
+  group: joi.boolean().description('Its state follows its children: the worst of theirs'),
   description: joi.string().max(5000).allow(null, ''),
   os: joi.string().max(200).allow(null, ''),
   project: joi.string().max(64).allow(null),

@@ -109,6 +109,7 @@ export const monitorsQuery = joi.object({
   state: states,
   parent: joi.string().max(128),
   project: joi.string().max(64),
+  tag: many(joi.string().max(64)).description('Monitors that have one of these'),
   q: joi.string().max(200).allow(''),
   ...paging,
 });
@@ -156,6 +157,8 @@ export const monitor = named(
     period_seconds: number,
     grace_seconds: number,
     max_run_seconds: number,
+    tags: joi.array().items(joi.string()),
+    group: joi.boolean(),
     description: text,
     os: text,
     project: text,

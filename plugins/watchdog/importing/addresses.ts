@@ -1,15 +1,17 @@
 /**
  * Ping addresses that came with imported monitors: `/ping/<uuid>` of Healthchecks, `/api/push/<token>` of Uptime Kuma.
- * They are secrets as tokens are, so that only their hashes are stored; they go with their monitor.
+ * They are secrets as tokens are, so that only their hashes are stored; they go with their monitor. So do the
+ * identities by which another import recognizes a monitor.
  */
 import { createHash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
 /** Nothing shorter is a secret, and nothing of another form was ever imported. */
-const FORM = /^[0-9A-Za-z-]{10,100}$/;
+const FORM = /^[0-9A-Za-z_-]{10,100}$/;
 
-const idOf = (secret: string): string => createHash('sha256').update(`address ${secret}`).digest('hex');
+type Kind = 'address' | 'identity';
+const idOf = (kind: Kind, text: string): string => createHash('sha256').update(`${kind} ${text}`).digest('hex');
 
 @injectable()
 export class ImportedAddresses {
@@ -17,20 +19,40 @@ export class ImportedAddresses {
 
   /** The source that an address reports for; null: there is no such address. */
   async sourceOf(secret: string): Promise<string | null> {
-    if (!FORM.test(secret)) return null;
-    return (await this.deps.addresses.get(idOf(secret)))?.source ?? null;
+    return FORM.test(secret) ? this.#find('address', secret) : null;
   }
 
-  /** False: the secret has no form that is taken. */
+  /** The source of the monitor that an import made of this one; null: it is new. */
+  async recognize(identities: readonly string[]): Promise<string | null> {
+    for (const identity of identities) {
+      const source = await this.#find('identity', identity);
+      if (source !== null) return source;
+    }
+    return null;
+  }
+
+  /** False: the secret has no form that is taken, or is the address of another monitor. */
   async keep(secret: string, source: string): Promise<boolean> {
     if (!FORM.test(secret)) return false;
+    await this.#insert('address', secret, source);
+    return (await this.#find('address', secret)) === source;
+  }
+
+  async identify(identities: readonly string[], source: string): Promise<void> {
+    for (const identity of identities) await this.#insert('identity', identity, source);
+  }
+
+  async #find(kind: Kind, text: string): Promise<string | null> {
+    return (await this.deps.addresses.get(idOf(kind, text)))?.source ?? null;
+  }
+
+  async #insert(kind: Kind, text: string, source: string): Promise<void> {
     const { addresses, clock } = this.deps;
     await addresses.change(
-      { id: idOf(secret) },
+      { id: idOf(kind, text) },
       { setOnInsert: { source, created_at: clock.iso() } },
       { upsert: true },
     );
-    return true;
   }
 
   async forget(source: string): Promise<void> {

@@ -1,41 +1,66 @@
-/** `aos import healthchecks | kuma <file>` (contract 30, beyond the specification). */
-import type { CommandSpec } from '../../../kernel/contract.js';
+/** `aos import healthchecks | kuma | csv <file>` (contract 30, beyond the specification and amendments). */
+import type { CommandCall, CommandSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
+import { monitorsOfColumns } from './columns.js';
 import { checksOf } from './healthchecks.js';
-import { NotImportable, type ImportedMonitor } from './imported.js';
+import { NotImportable, type Fields, type ImportedMonitor } from './imported.js';
 import type { Importer, ImportReport } from './importer.js';
-import { monitorsOf } from './kuma.js';
+import { KUMA_TABLES, monitorsOf, monitorsOfTables } from './kuma.js';
 
-const READERS: readonly [name: string, summary: string, read: (text: string) => ImportedMonitor[]][] = [
-  [
-    'healthchecks',
-    'Take over the checks that the management API of Healthchecks lists; their ping addresses keep working.',
-    checksOf,
-  ],
-  [
-    'kuma',
-    'Take over the monitors of a backup of Uptime Kuma; push addresses keep working, what it asks becomes probes.',
-    monitorsOf,
-  ],
+interface Reader {
+  name: string;
+  summary: string;
+  parse: (text: string) => ImportedMonitor[];
+  /** Of a database, and which tables of it are read. */
+  tables?: { names: readonly string[]; parse: (tables: Record<string, Fields[]>) => ImportedMonitor[] };
+}
+
+const READERS: readonly Reader[] = [
+  {
+    name: 'healthchecks',
+    summary: 'Import the checks that the management API of Healthchecks lists; their ping addresses keep working.',
+    parse: checksOf,
+  },
+  {
+    name: 'kuma',
+    summary: 'Import the monitors of Uptime Kuma: its backup, its database kuma.db, or what its API lists.',
+    parse: monitorsOf,
+    tables: { names: KUMA_TABLES, parse: monitorsOfTables },
+  },
+  {
+    name: 'csv',
+    summary: 'Import monitors from a CSV file whose first line names fields of monitors and probes.',
+    parse: monitorsOfColumns,
+  },
 ];
 
-function textOf({ created, known, notes }: ImportReport): string {
-  const lines = [`Made ${created.length} monitors; ${known.length} were here already.`];
+function textOf({ created, updated, known, notes }: ImportReport): string {
+  const lines = [`Created ${created.length} monitors; updated ${updated.length} of ${known.length} that existed.`];
   if (notes.length > 0)
     lines.push('', 'Without a counterpart:', ...notes.map(({ monitor, note }) => `  ${monitor}: ${note}`));
   return lines.join('\n');
 }
 
+/** @throws NotImportable */
+async function read({ parse, tables }: Reader, call: CommandCall): Promise<ImportedMonitor[]> {
+  const [file = ''] = call.args;
+  if (file === '-' || call.read === undefined) return parse(await call.stdin());
+  const rows = tables === undefined ? null : ((await call.readTables?.(file, tables.names)) ?? null);
+  if (rows === null || tables === undefined) return parse(await call.read(file));
+  const [first = ''] = tables.names;
+  if (rows[first] === undefined) throw new NotImportable(`The database has no table ${first}.`);
+  return tables.parse(rows);
+}
+
 export const importCommands = (importer: Importer): CommandSpec[] =>
-  READERS.map(([name, summary, parse]) => ({
-    name: `import ${name}`,
-    summary,
+  READERS.map((reader) => ({
+    name: `import ${reader.name}`,
+    summary: reader.summary,
     args: ['file'],
     run: async (call) => {
-      const [file = ''] = call.args;
-      const text = await (file === '-' || call.read === undefined ? call.stdin() : call.read(file));
       try {
-        const report = await importer.take(parse(text), (done, all) => call.progress?.(`${done} of ${all} monitors`));
+        const imported = await read(reader, call);
+        const report = await importer.take(imported, (done, all) => call.progress?.(`${done} of ${all} monitors`));
         return { json: report, text: textOf(report) };
       } catch (error) {
         if (error instanceof NotImportable) throw invalid({ file: error.message });

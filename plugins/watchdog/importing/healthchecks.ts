@@ -1,46 +1,79 @@
 /**
  * Checks of Healthchecks, as its management API lists them: `GET /api/v3/checks/` with a key that may write, whose
- * answer holds `ping_url` (https://healthchecks.io/docs/api/). Pure.
+ * answer holds `ping_url` (https://healthchecks.io/docs/api/), or the same as CSV. Pure.
  */
-import { listIn, numberIn, sourceOf, textIn, type Fields, type ImportedMonitor } from './imported.js';
+import {
+  booleanIn,
+  listIn,
+  numberIn,
+  sourceOf,
+  tagsOf,
+  textIn,
+  type Fields,
+  type ImportedMonitor,
+} from './imported.js';
 
 const UUID = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/i;
 const DEFAULT_GRACE = 3_600;
-const FILTERS = ['subject', 'subject_fail', 'start_kw', 'success_kw', 'failure_kw'];
+/** What decides there what an e-mail or a request means. */
+const FILTERS: readonly [name: string, note: string][] = [
+  ['filter_subject', 'Its filter by the subject of an e-mail: there is no e-mail in.'],
+  ['filter_body', 'Its filter by the text of an e-mail: there is no e-mail in.'],
+  ['filter_http_body', 'Its filter by the body of a request: every ping counts as its address says.'],
+  ['filter_default_fail', 'Pings that no filter matched were failures: every ping counts as its address says.'],
+];
+const KEYWORDS = ['subject', 'subject_fail', 'start_kw', 'success_kw', 'failure_kw'];
 
 /** @throws NotImportable */
 export const checksOf = (text: string): ImportedMonitor[] =>
-  listIn(text, ['checks'], 'the answer of GET /api/v3/checks/').map(monitorOf);
+  listIn(text, { names: ['checks'], columns: ['name'], what: 'the answer of GET /api/v3/checks/' }).map(monitorOf);
 
 function monitorOf(check: Fields, at: number): ImportedMonitor {
-  const notes: string[] = [];
-  const name = textIn(check, 'name') ?? textIn(check, 'slug') ?? `check ${at + 1}`;
+  const notes = notesOn(check);
+  const slug = textIn(check, 'slug');
+  const name = textIn(check, 'name') ?? slug ?? `check ${at + 1}`;
   const uuid = UUID.exec(textIn(check, 'uuid') ?? textIn(check, 'ping_url') ?? '')?.[1]?.toLowerCase() ?? null;
   if (uuid === null) notes.push('Its ping address is not in the file (a read-only key?): make it a token of its own.');
-  const tags = textIn(check, 'tags');
-  const description = [textIn(check, 'desc'), tags && `Tags: ${tags}`].filter(Boolean).join('\n').slice(0, 5_000);
-  if (textIn(check, 'channels') !== null) notes.push('Its integrations: make channels or webhooks.');
-  if (check['manual_resume'] === true) notes.push('It had to be resumed by hand; here a heartbeat resumes it.');
-  if (textIn(check, 'methods') !== null) notes.push('Only POST was taken; here GET and POST are.');
-  if (FILTERS.some((field) => textIn(check, field) !== null))
-    notes.push('Its keywords for e-mail: there is no e-mail in.');
-  if (textIn(check, 'status') === 'paused') notes.push('It was paused; here it waits for its first ping.');
+  const unique = textIn(check, 'unique_key');
+  const tags = tagsOf((textIn(check, 'tags') ?? '').split(/\s+/), notes);
   return {
     key: uuid ?? String(at),
     parent_key: null,
-    wanted: sourceOf(textIn(check, 'slug') ?? name),
-    fields: { name: name.slice(0, 200), description: description || null, ...timingOf(check) },
-    probe: null,
+    wanted: sourceOf(slug ?? name),
+    identities: uuid !== null ? [] : [`healthchecks ${unique ?? `name ${name}`}`],
+    fields: {
+      name: name.slice(0, 200),
+      description: textIn(check, 'desc')?.slice(0, 5_000) ?? null,
+      tags,
+      ...timingOf(check, notes),
+    },
     address: uuid,
     notes,
   };
 }
 
+function notesOn(check: Fields): string[] {
+  const notes: string[] = [];
+  if (textIn(check, 'slug') !== null)
+    notes.push('Its address by ping key and slug: it is pinged at the address with its id alone.');
+  if (textIn(check, 'channels') !== null) notes.push('Its integrations: make channels or webhooks.');
+  if (booleanIn(check, 'manual_resume') === true)
+    notes.push('It had to be resumed by hand; here a heartbeat resumes it.');
+  if (textIn(check, 'methods') !== null) notes.push('Only POST was taken; here GET and POST are.');
+  for (const [field, note] of FILTERS) if (booleanIn(check, field) === true) notes.push(note);
+  if (KEYWORDS.some((field) => textIn(check, field) !== null))
+    notes.push('Its keywords (of subjects, e-mails and bodies) are not looked for.');
+  if (textIn(check, 'status') === 'paused') notes.push('It was paused; here it waits for its first ping.');
+  return notes;
+}
+
 /** A schedule or a period as it is, with its grace. */
-function timingOf(check: Fields): ImportedMonitor['fields'] {
+function timingOf(check: Fields, notes: string[]): Omit<ImportedMonitor['fields'], 'tags'> {
   const schedule = textIn(check, 'schedule');
   const grace_seconds = Math.max(1, numberIn(check, 'grace') ?? DEFAULT_GRACE);
   if (schedule !== null) return { schedule, timezone: textIn(check, 'tz') ?? 'UTC', grace_seconds };
   const timeout = numberIn(check, 'timeout');
-  return timeout === null ? {} : { period_seconds: Math.max(1, timeout), grace_seconds };
+  if (timeout !== null) return { period_seconds: Math.max(1, timeout), grace_seconds };
+  notes.push('Neither its period nor its schedule is in the file: its interval is learned from its pings.');
+  return {};
 }

@@ -1,4 +1,5 @@
 /** A monitor of another service, as it becomes one of ours. Pure. */
+import { parseCsv } from '../../../lib/text/csv.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 
 export interface ImportedMonitor {
@@ -7,8 +8,13 @@ export interface ImportedMonitor {
   parent_key: string | null;
   /** What its source is made of. */
   wanted: string;
+  /** `wanted` is its source: a monitor that has it is this one, and `parent_key` is a source too. */
+  exact?: boolean;
   fields: Omit<MonitorFields, 'source' | 'parent_source'>;
-  probe: object | null;
+  /** How it is asked; null: it was asked there and is not here; absent: it is none that is asked. */
+  probe?: object | null;
+  /** By which another run of the import recognizes it: any of them is enough. */
+  identities: readonly string[];
   /** The secret part of the address that it is pinged at; null: none. */
   address: string | null;
   /** What of it has no counterpart here, a sentence each. */
@@ -41,23 +47,90 @@ export const textIn = (from: Fields, name: string): string | null => {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 };
 
+/** Databases and CSV files write numbers as text. */
 export const numberIn = (from: Fields, name: string): number | null => {
-  const value = from[name];
+  const value = typeof from[name] === 'string' && from[name].trim() !== '' ? Number(from[name]) : from[name];
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 };
 
-/** The list that a file holds. @throws NotImportable */
-export function listIn(text: string, names: readonly string[], what: string): Fields[] {
-  let json: unknown;
+/** Databases write truth as 0 and 1, CSV files as text; null: it is not given. */
+export function booleanIn(from: Fields, name: string): boolean | null {
+  const value = from[name];
+  if (typeof value === 'boolean') return value;
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim().toLowerCase() : '';
+  if (['1', 'true', 'yes'].includes(text)) return true;
+  return ['0', 'false', 'no'].includes(text) ? false : null;
+}
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** JSON where the text is some, else undefined. */
+export function parseJson(text: string): unknown {
   try {
-    json = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
-    throw new NotImportable(`The file is no JSON: ${what} is expected.`);
+    return undefined;
   }
-  const found = Array.isArray(json)
-    ? json
-    : names.map((name) => (json as Fields | null)?.[name]).find((one) => Array.isArray(one));
-  if (!Array.isArray(found))
+}
+
+/** What a field holds: as a list, as JSON text of one, or nothing. */
+export function listOf(value: unknown): unknown[] {
+  const given = typeof value === 'string' ? parseJson(value) : value;
+  return Array.isArray(given) ? given : [];
+}
+
+export function objectOf(value: unknown): Fields | null {
+  const given = typeof value === 'string' ? parseJson(value) : value;
+  return isObject(given) ? given : null;
+}
+
+/** Of JSON: a list, or an object that has one under a name; a list may be an object from id to element. */
+function rowsOfJson(json: unknown, names: readonly string[]): unknown[] | undefined {
+  if (Array.isArray(json)) return json;
+  if (!isObject(json)) return undefined;
+  const named = names.map((name) => json[name]).find((one) => Array.isArray(one) || isObject(one));
+  if (named !== undefined) return Array.isArray(named) ? named : Object.values(named);
+  const entries = Object.entries(json);
+  return entries.length > 0 && entries.every(([id, one]) => /^\d+$/.test(id) && isObject(one))
+    ? Object.values(json)
+    : undefined;
+}
+
+/**
+ * The rows that a file holds: JSON or CSV with a first line of names.
+ * @param expected names of the list in JSON, columns that CSV must have, and words for what is expected
+ * @throws NotImportable
+ */
+export function listIn(
+  text: string,
+  { names, columns, what }: { names: readonly string[]; columns: readonly string[]; what: string },
+): Fields[] {
+  const plain = text.replace(/^\ufeff/, '').trim();
+  const [head = ''] = plain.split('\n', 1);
+  if (/^["\w]/.test(plain) && /[,;]/.test(head)) {
+    const rows = parseCsv(plain);
+    if (columns.every((name) => name in (rows[0] ?? {}))) return rows;
+    throw new NotImportable(`The first line of the file does not name ${columns.join(' and ')}: ${what} is expected.`);
+  }
+  const json = parseJson(plain);
+  if (json === undefined) throw new NotImportable(`The file is neither JSON nor CSV: ${what} is expected.`);
+  const found = rowsOfJson(json, names);
+  if (found === undefined)
     throw new NotImportable(`The file holds no list ${names.join(' or ')}: ${what} is expected.`);
-  return found.filter((one): one is Fields => typeof one === 'object' && one !== null && !Array.isArray(one));
+  return found.filter(isObject);
+}
+
+const MAX_TAGS = 20;
+const MAX_TAG = 64;
+
+/** What is too long or too many is left out and noted. */
+export function tagsOf(given: readonly string[], notes: string[]): string[] {
+  const all = [...new Set(given.map((tag) => tag.trim()).filter((tag) => tag !== ''))];
+  const tags = all.filter((tag) => tag.length <= MAX_TAG).slice(0, MAX_TAGS);
+  if (tags.length < all.length)
+    notes.push(
+      `Tags: a monitor has at most ${MAX_TAGS} of ${MAX_TAG} characters; ${all.length - tags.length} left out.`,
+    );
+  return tags;
 }

@@ -1,20 +1,24 @@
 /**
- * Takes over monitors of another service. What was imported before is known by its address, or by its name where it has
- * none, and is passed over; a source that is taken gets a number. Each monitor is whole before the next one: a run that
- * breaks off is repeated.
+ * Takes over monitors of another service. What was imported before is recognized by its identities or its address and
+ * updated; a source that is taken gets a number. Each monitor is whole before the next one: a run that breaks off is
+ * repeated.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { idOf } from '../model/source.js';
-import { ProbedMonitors } from '../monitors/probed.js';
+import { HeartbeatIntake } from '../heartbeat/intake.js';
+import { ProbedMonitors, type ProbedView } from '../monitors/probed.js';
 import { ImportedAddresses } from './addresses.js';
 import type { ImportedMonitor } from './imported.js';
+import { withoutRejected, type GivenMonitor } from './rejected-fields.js';
 
 export interface ImportReport {
   created: string[];
-  /** Names of those that were imported before. */
+  /** Those imported before that differ now. */
+  updated: string[];
+  /** Those imported before. */
   known: string[];
   /** What has no counterpart, monitor by monitor. */
   notes: { monitor: string; note: string }[];
@@ -24,13 +28,31 @@ export interface ImportReport {
 export const MAX_IMPORTED = 10_000;
 const PROGRESS_EVERY = 100;
 
+const TIMED = ['schedule', 'period_seconds', 'interval_seconds'] as const;
+/** Of a probe: what it asks. */
+const TARGET = ['kind', 'url', 'host', 'port'] as const;
+
+interface Run {
+  report: ImportReport;
+  /** By key. */
+  sources: Map<string, string>;
+  /** The last number of each name. */
+  names: Map<string, number>;
+  /** Sources that this run has written. */
+  claimed: Set<string>;
+}
+
+const probeIn = ({ probe }: ImportedMonitor): { probe?: Record<string, unknown> | null } =>
+  probe === undefined ? {} : { probe: probe as Record<string, unknown> | null };
+
 const CALLER: WatchdogCaller = { name: 'command line', token: null, project: null, source: null };
 
 @injectable()
 export class Importer {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors'>,
+    @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'probes'>,
     @inject(ProbedMonitors) private readonly monitors: ProbedMonitors,
+    @inject(HeartbeatIntake) private readonly intake: HeartbeatIntake,
     @inject(ImportedAddresses) private readonly addresses: ImportedAddresses,
   ) {}
 
@@ -47,67 +69,115 @@ export class Importer {
         file: `has ${imported.length} monitors; one import takes at most ${MAX_IMPORTED}: split the file`,
       });
     }
-    const report: ImportReport = { created: [], known: [], notes: [] };
+    const run: Run = {
+      report: { created: [], updated: [], known: [], notes: [] },
+      sources: new Map(),
+      names: new Map(),
+      claimed: new Set(),
+    };
     let done = 0;
-    const sources = new Map<string, string>();
-    const names = new Map<string, number>();
     for (const one of parentsFirst(imported)) {
-      const before = await this.#before(one);
-      if (before === null) sources.set(one.key, await this.#make(one, { sources, names }, report));
-      else {
-        sources.set(one.key, before);
-        report.known.push(before);
-      }
+      await this.#take(one, run);
       if (++done % PROGRESS_EVERY === 0) progress(done, imported.length);
     }
-    return report;
+    return run.report;
+  }
+
+  async #take(one: ImportedMonitor, run: Run): Promise<void> {
+    const { report, sources, claimed } = run;
+    const notes = [...one.notes];
+    const outside = one.exact === true ? one.parent_key : null;
+    const parent = one.parent_key === null ? null : (sources.get(one.parent_key) ?? outside);
+    if (one.parent_key !== null && parent === null) notes.push('Its group is not in the file: it has no parent.');
+    const before = await this.#recognize(one, claimed);
+    const source = before ?? (await this.#free(one.wanted, run.names));
+    sources.set(one.key, source);
+    claimed.add(source);
+    if (before === null) {
+      await this.#create(source, { ...one.fields, parent_source: parent, ...(one.probe && probeIn(one)) }, notes);
+      report.created.push(source);
+    } else {
+      const isMoved = parent !== null || claimed.has((await this.#parent(source)) ?? '');
+      const fields = { ...one.fields, ...(isMoved && { parent_source: parent }), ...probeIn(one) };
+      if (await this.#update(source, fields, notes)) report.updated.push(source);
+      report.known.push(source);
+    }
+    await this.addresses.identify(one.identities, source);
+    if (one.address !== null && !(await this.addresses.keep(one.address, source)))
+      notes.push(
+        'Its ping address has a form that is not taken over, or belongs to another monitor: make it a token of its own.',
+      );
+    report.notes.push(...notes.map((note) => ({ monitor: source, note })));
   }
 
   /** The source under which it is here already; null: it is new. */
-  async #before({ address, wanted, fields }: ImportedMonitor): Promise<string | null> {
-    if (address !== null) return this.addresses.sourceOf(address);
+  async #recognize(one: ImportedMonitor, claimed: ReadonlySet<string>): Promise<string | null> {
+    const { address, identities } = one;
+    const found =
+      (await this.addresses.recognize(identities)) ??
+      (address === null ? null : await this.addresses.sourceOf(address)) ??
+      (await this.#unidentified(one));
+    return found === null || claimed.has(found) ? null : found;
+  }
+
+  /** One that an earlier version of this program imported, which had no identities: the same name and target. */
+  async #unidentified({ address, wanted, exact, fields, probe }: ImportedMonitor): Promise<string | null> {
+    if (address !== null) return null;
     const found = await this.deps.monitors.get(idOf(wanted));
-    return found !== null && found.deleted_at === null && found.name === fields.name ? wanted : null;
+    if (found === null || found.deleted_at !== null) return null;
+    if (exact === true) return wanted;
+    if (found.name !== fields.name) return null;
+    const asked = await this.deps.probes()?.of(wanted);
+    const given = (probe ?? null) as Record<string, unknown> | null;
+    if (!asked) return given === null && found.last_heartbeat_at === null ? wanted : null;
+    return given !== null && TARGET.every((field) => asked[field] === given[field]) ? wanted : null;
   }
 
-  async #make(
-    one: ImportedMonitor,
-    { sources, names }: { sources: ReadonlyMap<string, string>; names: Map<string, number> },
-    report: ImportReport,
-  ): Promise<string> {
-    const source = await this.#free(one.wanted, names);
-    const parent_source = one.parent_key === null ? null : (sources.get(one.parent_key) ?? null);
-    const notes = [...one.notes, ...(await this.#create({ ...one.fields, source, parent_source }, one.probe))];
-    if (one.address !== null && !(await this.addresses.keep(one.address, source)))
-      notes.push('Its ping address has a form that is not taken over: make it a token of its own.');
-    report.created.push(source);
-    report.notes.push(...notes.map((note) => ({ monitor: source, note })));
-    return source;
+  async #parent(source: string): Promise<string | null> {
+    return (await this.deps.monitors.get(idOf(source)))?.parent_source ?? null;
   }
 
-  /** With all that is taken: what is refused is left out, and told. */
-  async #create(fields: Parameters<ProbedMonitors['create']>[0], probe: object | null): Promise<string[]> {
-    const { schedule, timezone, grace_seconds, ...plain } = fields;
-    const grace = grace_seconds === undefined ? {} : { grace_seconds };
-    const timed = { ...plain, ...(schedule && { schedule, timezone }), ...grace };
-    const tries = [
-      { ...timed, ...(probe !== null && { probe }) },
-      ...(probe === null ? [] : [timed]),
-      ...(schedule ? [plain] : []),
-    ] as const;
-    const notes: string[] = [];
-    for (const [at, given] of tries.entries()) {
+  /** Without timing its interval is learned, as of a monitor that a ping made. */
+  async #create(source: string, given: GivenMonitor, notes: string[]): Promise<void> {
+    await this.#tolerantly(given, notes, async (fields) => {
+      const isTimed = TIMED.some((field) => fields[field] !== undefined) || fields.group === true || fields.probe;
+      if (isTimed) await this.monitors.create({ source, ...fields }, CALLER);
+      else {
+        await this.intake.ensure(source, CALLER, { run: null, interval: null });
+        await this.monitors.edit(source, fields, CALLER);
+      }
+    });
+  }
+
+  /** @returns whether anything differs now */
+  async #update(source: string, given: GivenMonitor, notes: string[]): Promise<boolean> {
+    const before = await this.monitors.view(source, CALLER);
+    const probe = given.probe && {
+      ...given.probe,
+      ...('url' in given.probe && { headers: given.probe['headers'] ?? null }),
+    };
+    const after = await this.#tolerantly({ ...given, ...(probe && { probe }) }, notes, (fields) =>
+      this.monitors.edit(source, fields, CALLER),
+    );
+    const shown = (view: ProbedView): string => JSON.stringify({ ...view, updated_at: null });
+    return shown(before) !== shown(after);
+  }
+
+  /** With all that is taken: what is rejected is left out and noted. */
+  async #tolerantly<T>(given: GivenMonitor, notes: string[], write: (fields: GivenMonitor) => Promise<T>): Promise<T> {
+    for (let fields = given; ;) {
       try {
-        await this.monitors.create(given, CALLER);
-        return notes;
+        const written = await write(fields);
+        notes.push(...(this.monitors.warnings({ probe: fields.probe ?? null }).warnings ?? []));
+        return written;
       } catch (error) {
-        if (!(error instanceof ServiceError) || error.code !== 'validation_failed' || at === tries.length - 1)
-          throw error;
-        const faults = Object.entries(error.fields ?? {}).map(([field, text]) => `${field} ${text}`);
-        notes.push(`Left out, because it is not taken: ${faults.join('; ')}.`);
+        if (!(error instanceof ServiceError)) throw error;
+        const smaller = withoutRejected(fields, error);
+        if (smaller === null) throw error;
+        notes.push(smaller.note);
+        fields = smaller.fields;
       }
     }
-    return notes;
   }
 
   /** @param names the last number of each name, so that a thousand of one name are not tried a million times */

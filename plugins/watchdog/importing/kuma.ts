@@ -1,121 +1,162 @@
 /**
- * Monitors of Uptime Kuma, from its backup file (Settings, Backup, Export): `monitorList`. What it asks becomes a
- * probe, what is pushed to it keeps its push address. Pure.
+ * Monitors of Uptime Kuma: from its backup file (`monitorList`), from what its API lists, from the tables of its
+ * database, or from CSV. What it asks becomes a probe, what is pushed to it keeps its push address. Pure.
  */
-import { listIn, numberIn, sourceOf, textIn, type Fields, type ImportedMonitor } from './imported.js';
+import {
+  booleanIn,
+  listIn,
+  listOf,
+  numberIn,
+  objectOf,
+  sourceOf,
+  tagsOf,
+  textIn,
+  type Fields,
+  type ImportedMonitor,
+} from './imported.js';
+import { probeOf } from './kuma-probe.js';
 
 const MIN_INTERVAL = 20;
+const MAX_INTERVAL = 86_400;
+const MIN_TIMEOUT_MS = 100;
 const MAX_TIMEOUT_MS = 30_000;
-const ROOT = /^\$\.?/;
+const MAX_RETRIES = 10;
+/** Between the tries of a probe. */
+const RETRY_SECONDS = 20;
+/** Clocks and networks are never exact, so that silence of a push monitor counts this much later. */
+const MIN_PUSH_GRACE = 60;
 
 /** @throws NotImportable */
 export const monitorsOf = (text: string): ImportedMonitor[] =>
-  listIn(text, ['monitorList', 'monitors'], 'the file that Uptime Kuma exports as its backup').map(monitorOf);
+  listIn(text, {
+    names: ['monitorList', 'monitors'],
+    columns: ['name', 'type'],
+    what: 'a backup of Uptime Kuma or what its API lists',
+  }).map(monitorOf);
 
-function monitorOf(monitor: Fields, at: number): ImportedMonitor {
+/** Tables of its database that an import reads; only the first one must be there. */
+export const KUMA_TABLES = ['monitor', 'tag', 'monitor_tag', 'monitor_notification'] as const;
+
+/** @param tables rows by table, of `kuma.db` */
+export function monitorsOfTables(tables: Readonly<Record<string, readonly Fields[]>>): ImportedMonitor[] {
+  const rowsFor = (table: string, id: unknown): Fields[] =>
+    (tables[table] ?? []).filter(({ monitor_id }) => monitor_id === id);
+  const names = new Map((tables['tag'] ?? []).map((tag) => [tag['id'], tag['name']]));
+  return (tables['monitor'] ?? []).map((row, at) => {
+    const tags = rowsFor('monitor_tag', row['id']).map(({ tag_id, value }) => ({ name: names.get(tag_id), value }));
+    const notificationIDList = rowsFor('monitor_notification', row['id']).map(({ notification_id }) => notification_id);
+    return monitorOf({ ...row, tags, notificationIDList }, at);
+  });
+}
+
+/** Columns of the database have other names than fields of the API: `push_token`, `accepted_statuscodes_json`. */
+function withApiNames(row: Fields): Fields {
+  const renamed = Object.entries(row).map(([name, value]) => [
+    name.replace(/_json$/, '').replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    value,
+  ]);
+  const accepted = row['accepted_statuscodes'] ?? row['accepted_statuscodes_json'];
+  return { ...(Object.fromEntries(renamed) as Fields), ...row, accepted_statuscodes: accepted };
+}
+
+function monitorOf(row: Fields, at: number): ImportedMonitor {
+  const monitor = withApiNames(row);
   const notes: string[] = [];
   const name = textIn(monitor, 'name') ?? `monitor ${at + 1}`;
   const type = textIn(monitor, 'type') ?? '';
   const parent = numberIn(monitor, 'parent');
-  const interval = numberIn(monitor, 'interval') ?? 60;
-  const active = monitor['active'] !== false && monitor['active'] !== 0;
+  const key = String(numberIn(monitor, 'id') ?? `row ${at}`);
+  const active = booleanIn(monitor, 'active') !== false;
   const asked = probeOf(type, monitor, notes);
+  const target = [
+    type,
+    ...['url', 'hostname', 'port', 'pushToken'].map((field) => JSON.stringify(monitor[field] ?? null)),
+  ];
   if (!active && asked !== null) notes.push('It was paused: no probe was made of it.');
-  if (Object.keys(objectIn(monitor, 'notificationIDList')).length > 0)
-    notes.push('Its notifications: make channels or webhooks.');
+  if (!active && type === 'push') notes.push('It was paused; here it waits for its first push.');
+  notes.push(...generalNotes(monitor));
   return {
-    key: String(numberIn(monitor, 'id') ?? `row ${at}`),
+    key,
     parent_key: parent === null ? null : String(parent),
     wanted: sourceOf(name),
+    // Ids of two installations overlap: one of them alone is not enough.
+    identities: [`kuma ${key} name ${name}`, `kuma ${key} target ${target.join(' ')}`],
     fields: {
       name: name.slice(0, 200),
       description: textIn(monitor, 'description')?.slice(0, 5_000) ?? null,
-      ...(type === 'push' && { interval_seconds: Math.max(0.05, interval) }),
+      tags: tagsOf(listOf(monitor['tags']).flatMap(tagOf), notes),
+      ...(type === 'push' && pushTimingOf(monitor, notes)),
+      ...(type === 'group' && { group: true }),
     },
-    probe: asked !== null && active ? { ...asked, ...timingOf(monitor, interval) } : null,
+    ...(type !== 'push' &&
+      type !== 'group' && { probe: asked !== null && active ? { ...asked, ...timingOf(monitor, notes) } : null }),
     address: type === 'push' ? textIn(monitor, 'pushToken') : null,
     notes,
   };
 }
 
-function timingOf(monitor: Fields, interval: number): object {
-  const timeout = numberIn(monitor, 'timeout');
-  return {
-    interval_seconds: Math.max(MIN_INTERVAL, Math.min(86_400, Math.round(interval))),
-    retries: Math.max(0, Math.min(10, Math.round(numberIn(monitor, 'maxretries') ?? 0))),
-    ...(timeout !== null && timeout > 0 && { timeout_ms: Math.max(100, Math.min(MAX_TIMEOUT_MS, timeout * 1_000)) }),
-  };
+/** `environment`, or with its value `environment:production`. */
+function tagOf(given: unknown): string[] {
+  const tag = objectOf(given);
+  const name = tag === null ? null : textIn(tag, 'name');
+  if (tag === null || name === null) return [];
+  const value = textIn(tag, 'value');
+  return [value === null ? name : `${name}:${value}`];
 }
 
-const objectIn = (from: Fields, name: string): Fields => {
-  const value = from[name];
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
-};
-
-/** Null: it asks nothing, or nothing that has a counterpart. */
-function probeOf(type: string, monitor: Fields, notes: string[]): object | null {
-  const host = textIn(monitor, 'hostname');
-  const port = numberIn(monitor, 'port');
-  if (monitor['upsideDown'] === true || monitor['upsideDown'] === 1) {
-    notes.push('It was upside down (an answer is a failure): no probe was made of it.');
-    return null;
-  }
-  if (type === 'http' || type === 'keyword' || type === 'json-query') return httpOf(type, monitor, notes);
-  if (type === 'port') return { kind: 'tcp', host, port };
-  if (type === 'ping') return { kind: 'icmp', host };
-  if (type === 'dns') {
-    if (textIn(monitor, 'dns_resolve_server') !== null)
-      notes.push('Its own DNS server: the servers of this machine are asked.');
-    return { kind: 'dns', host, record_type: textIn(monitor, 'dns_resolve_type') ?? 'A' };
-  }
-  if (type !== 'push' && type !== 'group') notes.push(`Monitors of type ${type || 'unknown'}: none are asked here.`);
-  return null;
+function generalNotes(monitor: Fields): string[] {
+  const notes: string[] = [];
+  const notifications = monitor['notificationIDList'];
+  if (listOf(notifications).length > 0 || Object.keys(objectOf(notifications) ?? {}).length > 0)
+    notes.push('Its notifications: make channels or webhooks.');
+  const resend = numberIn(monitor, 'resendInterval') ?? 0;
+  if (resend > 0)
+    notes.push(`Its notifications are repeated after ${resend} failures: set \`repeat_minutes\` of a channel.`);
+  if ((numberIn(monitor, 'proxyId') ?? 0) > 0) notes.push('Its proxy: probes have none and go directly.');
+  if (listOf(monitor['conditions']).length > 0) notes.push('Its conditions are not checked.');
+  const family = textIn(monitor, 'ipFamily');
+  if (family !== null) notes.push(`Its ${family.slice(0, 10)} alone: a probe tries every address of a name.`);
+  if (booleanIn(monitor, 'domainExpiryNotification') === true) notes.push('The end of its domain is not watched.');
+  if (booleanIn(monitor, 'cacheBust') === true) notes.push('A parameter against caches is not added to its address.');
+  return notes;
 }
 
-function httpOf(type: string, monitor: Fields, notes: string[]): object {
-  const codes = Array.isArray(monitor['accepted_statuscodes']) ? monitor['accepted_statuscodes'].join(',') : null;
-  const headers = headersOf(monitor, notes);
-  const method = textIn(monitor, 'method') ?? 'GET';
-  const known = ['GET', 'HEAD', 'POST'].includes(method);
-  if (!known) notes.push(`The method ${method}: GET is used.`);
-  if (textIn(monitor, 'body') !== null) notes.push('The body of its request: none is sent.');
-  if (monitor['ignoreTls'] === true || monitor['ignoreTls'] === 1)
-    notes.push('Faults of TLS were ignored; here they count.');
-  if (monitor['invertKeyword'] === true || monitor['invertKeyword'] === 1)
-    notes.push('A keyword that must be absent: it is not looked for.');
-  const keyword = type === 'keyword' && !monitor['invertKeyword'] ? textIn(monitor, 'keyword') : null;
-  const path = type === 'json-query' ? textIn(monitor, 'jsonPath')?.replace(ROOT, '') : null;
-  return {
-    kind: 'http',
-    url: textIn(monitor, 'url'),
-    method: known ? method : 'GET',
-    redirects: Math.max(0, Math.min(5, numberIn(monitor, 'maxredirects') ?? 0)),
-    ...(monitor['expiryNotification'] === false && { cert_days_warning: 0 }),
-    ...(codes && { expected_status: codes }),
-    ...(keyword && { contains: keyword }),
-    ...(path && { json_path: path, json_value: textIn(monitor, 'expectedValue') }),
-    ...(headers !== null && { headers }),
-  };
+/** Its period as it is; its retries are the grace. */
+function pushTimingOf(
+  monitor: Fields,
+  notes: string[],
+): Pick<ImportedMonitor['fields'], 'period_seconds' | 'grace_seconds'> {
+  const period = Math.max(1, numberIn(monitor, 'interval') ?? 60);
+  const retries = Math.max(0, numberIn(monitor, 'maxretries') ?? 0);
+  const retry = retryOf(monitor) ?? period;
+  if (booleanIn(monitor, 'upsideDown') === true)
+    notes.push('It was upside down (a push is a failure): here a push says that it is up.');
+  return { period_seconds: period, grace_seconds: Math.max(MIN_PUSH_GRACE, Math.round(retries * retry)) };
 }
 
-/** Null: it has none. */
-function headersOf(monitor: Fields, notes: string[]): Record<string, string> | null {
-  const found: Record<string, string> = {};
-  const text = textIn(monitor, 'headers');
-  try {
-    for (const [name, value] of Object.entries(text === null ? {} : (JSON.parse(text) as object)))
-      found[name] = String(value);
-  } catch {
-    notes.push('Its headers cannot be read: none are sent.');
-  }
-  const user = textIn(monitor, 'basic_auth_user');
-  // User and password of NTLM stand in the same fields. A secret is sent by the scheme it was made for, or not at all.
-  const scheme = textIn(monitor, 'authMethod') ?? textIn(monitor, 'auth_method');
-  if (scheme !== null && scheme !== 'basic')
-    notes.push(`Its credentials for ${scheme.slice(0, 20)}: probes do not have this scheme, so none are sent.`);
-  else if (user !== null) {
-    const secret = Buffer.from(`${user}:${textIn(monitor, 'basic_auth_pass') ?? ''}`).toString('base64');
-    found['Authorization'] = `Basic ${secret}`;
-  }
-  return Object.keys(found).length === 0 ? null : found;
+/** Null: it is the interval. */
+function retryOf(monitor: Fields): number | null {
+  const seconds = numberIn(monitor, 'retryInterval') ?? 0;
+  return seconds > 0 ? seconds : null;
+}
+
+const between = (value: number, least: number, most: number): number => Math.max(least, Math.min(most, value));
+
+function timingOf(monitor: Fields, notes: string[]): object {
+  const interval = numberIn(monitor, 'interval') ?? 60;
+  const interval_seconds = between(Math.round(interval), MIN_INTERVAL, MAX_INTERVAL);
+  if (interval_seconds !== interval)
+    notes.push(`Its interval of ${interval} s: it is probed every ${interval_seconds} s.`);
+  const tries = Math.max(0, numberIn(monitor, 'maxretries') ?? 0);
+  const retries = between(Math.round(tries), 0, MAX_RETRIES);
+  if (retries !== tries) notes.push(`Its ${tries} retries: there are ${retries}.`);
+  const retryInterval = retryOf(monitor) ?? RETRY_SECONDS;
+  if (retries > 0 && retryInterval !== RETRY_SECONDS)
+    notes.push(`Its interval of ${retryInterval} s between retries: they follow after some ${RETRY_SECONDS} s.`);
+  const timeout = (numberIn(monitor, 'timeout') ?? 0) * 1_000;
+  if (timeout <= 0) return { interval_seconds, retries };
+  const timeout_ms = between(Math.round(timeout), MIN_TIMEOUT_MS, MAX_TIMEOUT_MS);
+  if (timeout_ms !== Math.round(timeout))
+    notes.push(`Its time-out of ${timeout / 1_000} s: a probe waits ${timeout_ms / 1_000} s.`);
+  return { interval_seconds, retries, timeout_ms };
 }

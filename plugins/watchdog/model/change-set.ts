@@ -139,9 +139,9 @@ export class MonitorChangeSet {
     });
   }
 
-  #about(): Pick<MonitorEvent, 'name' | 'last_heartbeat_at'> {
-    const { name, last_heartbeat_at } = this.next;
-    return { name, last_heartbeat_at };
+  #about(): Pick<MonitorEvent, 'name' | 'tags' | 'last_heartbeat_at'> {
+    const { name, tags = [], last_heartbeat_at } = this.next;
+    return { name, tags, last_heartbeat_at };
   }
 
   /** Emits the alarm. @param heartbeat the one that reported the failure; null: heartbeats are missing */
@@ -210,7 +210,8 @@ export class MonitorChangeSet {
 
   /** `monitor.certificate_expiring`. @param reason a sentence */
   certificate(expiry: Pick<MonitorCertificateExpiring, 'days_left' | 'expires_at'>, reason: string): this {
-    return this.#alarm('monitor.certificate_expiring', 'warning', { name: this.next.name, ...expiry }, reason);
+    const { name, tags } = this.#about();
+    return this.#alarm('monitor.certificate_expiring', 'warning', { name, tags, ...expiry }, reason);
   }
 
   /** An ancestor is down, so there is no alarm. */

@@ -46,6 +46,10 @@ export interface MonitorDoc extends Doc {
   period_seconds?: number | null;
   /** How long a run may take; null or absent: the grace. */
   max_run_seconds?: number | null;
+  /** Absent in older documents. */
+  tags?: string[];
+  /** Its state follows its children, and heartbeats are not expected. Null or absent: false. */
+  group?: true | null;
   description: string | null;
   os: string | null;
   project: string | null;

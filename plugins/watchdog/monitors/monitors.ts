@@ -196,7 +196,11 @@ export class Monitors {
 }
 
 function named(fields: MonitorEdit, doc: MonitorDoc): Partial<MonitorDoc> {
-  const { name, ...rest } = { ...fields, ...timingOf(fields, doc) };
+  const { name, group, ...rest } = { ...fields, ...timingOf(fields, doc) };
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-  return { ...given, ...(name !== undefined && { name: name || doc.source }) };
+  return {
+    ...given,
+    ...(group !== undefined && { group: group ? true : null }),
+    ...(name !== undefined && { name: name || doc.source }),
+  };
 }

@@ -26,6 +26,7 @@ export interface MonitorFilter {
   state?: readonly MonitorState[];
   parent?: string;
   project?: string;
+  tag?: readonly string[];
   alarm?: string;
   q?: string;
 }
@@ -91,6 +92,7 @@ export class Status {
     if (query.parent !== undefined) filter['parent_source'] = query.parent;
     const project = caller.project ?? query.project;
     if (project !== undefined) filter['project'] = project;
+    if (query.tag !== undefined) filter['tags'] = { has_any: query.tag };
     if (query.alarm !== undefined) filter['alarm'] = query.alarm;
     if (query.q) filter['or'] = [{ source: { contains: query.q } }, { name: { contains: query.q } }];
     return filter;

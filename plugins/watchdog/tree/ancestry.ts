@@ -15,7 +15,7 @@ export const MAX_DEPTH = 256;
 const BATCH = 500;
 
 export type Kin = Pick<MonitorDoc, 'source' | 'parent_source'>;
-export type Relative = Kin & Pick<MonitorDoc, 'state' | 'left_down_at'>;
+export type Relative = Kin & Pick<MonitorDoc, 'state' | 'left_down_at' | 'group'>;
 /** Sources to what was found; null: there is none. */
 export type Family = Map<string, Relative | null>;
 
@@ -105,12 +105,14 @@ export class Ancestry {
   }
 }
 
-export const relative = ({ source, parent_source, state, left_down_at }: MonitorDoc): Relative => ({
+export const relative = ({ source, parent_source, state, left_down_at, group = null }: MonitorDoc): Relative => ({
   source,
   parent_source,
   state,
   left_down_at,
+  group,
 });
 
+/** A group is down because of its children, and never in their place. */
 export const downAbove = (child: Kin, family: ReadonlyMap<string, Relative | null>): Relative | null =>
-  ancestorsOf(child, family).find(({ state }) => state === 'down') ?? null;
+  ancestorsOf(child, family).find(({ state, group }) => state === 'down' && group !== true) ?? null;

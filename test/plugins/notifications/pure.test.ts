@@ -72,7 +72,12 @@ describe('notifications: notes and filters', () => {
     ...more,
   });
   const created = toNote({ event: 'bug.created', data: bug }) as Note;
-  const down = toNote({ event: 'monitor.down', data: { source: 'web-1', alarm_id: 'a' } }) as Note;
+  const downOf = (data: object): Note =>
+    toNote({ event: 'monitor.down', data: { source: 'web-1', alarm_id: 'a', ...data } }) as Note;
+  /** Of a version before monitors had tags. */
+  const down = downOf({});
+  const tagged = downOf({ tags: ['search', 'prod'] });
+  const untagged = downOf({ tags: [] });
 
   it('tells new items, regressions and ends apart', () => {
     expect([created.topic, created.severity, created.path, created.title]).to.deep.equal([
@@ -195,6 +200,9 @@ describe('notifications: notes and filters', () => {
     [{ tags: ['payments', 'x'] }, created, 'shop', true],
     [{ tags: ['search'] }, created, 'shop', false],
     [{ tags: ['search'] }, down, null, true],
+    [{ tags: ['search'] }, tagged, null, true],
+    [{ tags: ['payments'] }, tagged, null, false],
+    [{ tags: ['search'] }, untagged, null, false],
     [{ monitors: ['web-*'] }, down, null, true],
     [{ monitors: ['db-*'] }, down, null, false],
     [{ monitors: ['db-*'] }, created, 'shop', true],

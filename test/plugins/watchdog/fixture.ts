@@ -149,11 +149,15 @@ export function fixtureOn(
     evaluate: async () => {
       const done = await services.evaluator.evaluate('http');
       if (done === null) throw new Error('the lease is held');
+      await services.groups.drain();
       await services.outbox.drain();
       return done.run;
     },
     monitor: async (source) => viewOf(await services.monitors.need(source, ANYONE)),
-    settled: () => services.outbox.drain(),
+    settled: async () => {
+      await services.groups.drain();
+      await services.outbox.drain();
+    },
   };
 }
 

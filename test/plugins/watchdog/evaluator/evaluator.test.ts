@@ -53,6 +53,7 @@ for (const engine of STORES) {
         resolution: null,
         down_since_utc: down.down_since_utc,
         name: 'a',
+        tags: [],
         reason: 'No heartbeat for 40 s; expected every 10 s',
         message: null,
         exit_code: null,

@@ -37,6 +37,24 @@ describe('watchdog routes', function () {
     fixture.api('GET', `${BASE}${path}`, token);
   const refused = (answer: Answer): string => `${answer.status} ${answer.json.error?.code}`;
 
+  it('lists monitors by tag, and makes groups', async () => {
+    const tagged = { source: 'tagged/1', tags: ['prod', 'eu'], group: true };
+    const made = await fixture.api('POST', `${BASE}/monitors`, manage, tagged);
+    expect(made.json).to.deep.nested.include({ 'monitor.tags': ['prod', 'eu'], 'monitor.group': true });
+    const sources = async (query: string): Promise<string[]> =>
+      ((await get(`/monitors?${query}`)).json['items'] as { source: string }[]).map(({ source }) => source);
+    expect(await sources('tag=eu&tag=none')).to.deep.equal(['tagged/1']);
+    expect(await sources('tag=e')).to.deep.equal([]);
+    const change = { tags: ['us'], group: false };
+    const changed = await fixture.api('PATCH', `${BASE}/monitors/tagged%2F1`, manage, change);
+    expect(changed.json).to.deep.nested.include({ 'monitor.tags': ['us'], 'monitor.group': false });
+    for (const tags of [['a', 'a'], [''], ['x'.repeat(65)], Array.from({ length: 21 }, String), 'prod']) {
+      const answer = await fixture.api('PATCH', `${BASE}/monitors/tagged%2F1`, manage, { tags });
+      expect(answer.status, JSON.stringify(tags)).to.equal(422);
+    }
+    expect((await fixture.api('DELETE', `${BASE}/monitors/tagged%2F1`, manage)).status).to.equal(200);
+  });
+
   it('refuses what a contract names and this version does not have, and names in `warnings` what no contract names', async () => {
     const make = (method: 'POST' | 'PATCH', path: string, fields: object): Promise<Answer> =>
       fixture.api(method, `${BASE}${path}`, manage, fields);

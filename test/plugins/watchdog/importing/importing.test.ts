@@ -115,11 +115,12 @@ describe('importing monitors', () => {
     expect(report.created).to.deep.equal(['nightly-backup', 'every-ten', 'odd']);
     expect(await fixture.monitor('nightly-backup')).to.include({
       name: 'Nightly backup (Berlin)',
-      description: 'All of it\nTags: db prod',
+      description: 'All of it',
       schedule: '15 5 * * *',
       timezone: 'Europe/Berlin',
       grace_seconds: 3600,
     });
+    expect((await fixture.monitor('nightly-backup')).tags).to.deep.equal(['db', 'prod']);
     expect(await fixture.monitor('every-ten')).to.include({
       interval_seconds: null,
       schedule: null,

@@ -1,7 +1,8 @@
 /** The real program takes an export over, and the addresses of before go on (contract 30, beyond the specification). */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { openDriver } from '../../../../../adapters/sqlite/driver/open.js';
 import { aos, aosJson, SHARED_KEY, TestService } from '../../../../support/service.js';
 
 const UUID = '803f680d-e89b-492b-82ef-2be7b774a92d';
@@ -47,6 +48,48 @@ describe('aos import healthchecks | kuma', function () {
     expect(await stateOf('cron')).to.equal('up');
     expect((await fetch(`${service.url}/ping/${UUID.replace('8', '9')}`)).status).to.equal(404);
     expect(service.stdout + service.stderr).not.to.match(new RegExp(`${UUID}|${PUSH}`));
+  });
+
+  it('takes monitors from the database of Uptime Kuma, again and again, and leaves it as it is', async () => {
+    const file = join(service.dataDir, 'kuma.db');
+    const database = openDriver(file);
+    // As Uptime Kuma 2 has them, with the columns that are not their defaults here.
+    database.exec(`
+      CREATE TABLE monitor (id INTEGER PRIMARY KEY, name VARCHAR(150), active BOOLEAN NOT NULL DEFAULT 1, interval INTEGER
+        NOT NULL DEFAULT 20, url TEXT, type VARCHAR(20), hostname VARCHAR(255), port INTEGER, maxretries INTEGER NOT NULL
+        DEFAULT 0, ignore_tls BOOLEAN NOT NULL DEFAULT 0, upside_down BOOLEAN NOT NULL DEFAULT 0, maxredirects INTEGER NOT
+        NULL DEFAULT 10, accepted_statuscodes_json TEXT NOT NULL DEFAULT '["200-299"]', retry_interval INTEGER NOT NULL
+        DEFAULT 0, push_token VARCHAR(32), method TEXT NOT NULL DEFAULT 'GET', proxy_id INTEGER, expiry_notification BOOLEAN
+        DEFAULT 1, resend_interval INTEGER NOT NULL DEFAULT 0, parent INTEGER, timeout DOUBLE NOT NULL DEFAULT 0);
+      CREATE TABLE tag (id INTEGER PRIMARY KEY, name VARCHAR(255) NOT NULL, color VARCHAR(255) NOT NULL);
+      CREATE TABLE monitor_tag (id INTEGER PRIMARY KEY, monitor_id INTEGER, tag_id INTEGER, value TEXT);
+      INSERT INTO monitor (id, name, type) VALUES (1, 'Shops', 'group');
+      INSERT INTO monitor (id, name, type, url, parent, timeout, accepted_statuscodes_json, proxy_id)
+        VALUES (2, 'Shop', 'http', 'https://shop.invalid/', 1, 4.1, '["200-299","401"]', 1);
+      INSERT INTO monitor (id, name, type, interval, push_token) VALUES (3, 'Push', 'push', 86400, '${PUSH}z');
+      INSERT INTO tag VALUES (1, 'region', '#fff');
+      INSERT INTO monitor_tag VALUES (1, 2, 1, 'eu');`);
+    database.close();
+    const before = await readFile(file);
+    const report = await aosJson(service.env, ['import', 'kuma', file]);
+    expect(report).to.deep.include({ created: ['shops', 'push', 'shop'] });
+    expect(JSON.stringify(report)).to.include('proxy');
+    const { body } = await service.request('GET', '/api/watchdog/v1/monitors/shop', SHARED_KEY);
+    expect(body['monitor']).to.deep.include({ parent_source: 'shops', tags: ['region:eu'] });
+    expect((body['monitor'] as { probe: object }).probe).to.include({
+      timeout_ms: 4_100,
+      expected_status: '200-299,401',
+    });
+    const push = await service.request('GET', '/api/watchdog/v1/monitors/push', SHARED_KEY);
+    expect(push.body['monitor']).to.include({ period_seconds: 86_400 });
+    const again = await aosJson(service.env, ['import', 'kuma', file]);
+    expect(again).to.deep.include({ created: [], updated: [], known: ['shops', 'push', 'shop'] });
+    expect((await readFile(file)).equals(before)).to.equal(true);
+    const tagged = await service.request('GET', '/api/watchdog/v1/monitors?tag=region:eu', SHARED_KEY);
+    expect((tagged.body['items'] as { source: string }[]).map(({ source }) => source)).to.deep.equal(['shop']);
+    await fetch(`${service.url}/api/push/${PUSH}z?status=down&msg=disk`);
+    const refused = await aos(service.env, ['import', 'healthchecks', file]);
+    expect([refused.code, refused.stderr.trim().split('\n').length]).to.deep.equal([1, 1]);
   });
 
   it('a file that is no export is refused in one line', async () => {

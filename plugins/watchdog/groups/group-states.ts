@@ -1,0 +1,97 @@
+/**
+ * States of groups: a monitor with `group` has no heartbeats, and the worst state of its children. It has no alarm and
+ * suppresses none, since its children have theirs.
+ *
+ * Order: a child's change, then that of its group. What a crash leaves between them, and what a move, a deletion or a
+ * window changes, the next run of the evaluator makes good.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { pages } from '../../../lib/paging.js';
+import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
+import { MonitorChangeSet } from '../model/change-set.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { idOf } from '../model/source.js';
+import { isHeld } from '../model/timing.js';
+import { MonitorOutbox } from '../timeline/outbox.js';
+import { MAX_DEPTH } from '../tree/ancestry.js';
+
+const PAGE = 200;
+/** The first that one of the children has is the group's. */
+const WORST_FIRST = ['down', 'warning', 'up', 'maintenance', 'stopped', 'unknown'] as const;
+
+type Child = Pick<MonitorDoc, 'parent_source'>;
+
+export function worstState(states: ReadonlySet<unknown>): MonitorState {
+  return WORST_FIRST.find((state) => states.has(state)) ?? 'unknown';
+}
+
+@injectable()
+export class GroupStates {
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock' | 'ids' | 'log'>,
+    @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
+  ) {}
+
+  /** Behind the caller: the groups of monitors that changed, and the groups of those. */
+  refreshLater(changed: readonly Child[]): void {
+    if (changed.every(({ parent_source }) => parent_source === null)) return;
+    const task = this.#refresh(changed).catch((error: unknown) =>
+      this.deps.log.error({ err: error }, 'a group was not updated; the next run of the evaluator repeats it'),
+    );
+    this.#running.add(task);
+    void task.finally(() => this.#running.delete(task));
+  }
+
+  /** After a run with thousands of changes: their timeline and events, and their groups. */
+  flushLater(changed: readonly MonitorDoc[]): void {
+    this.outbox.flushLater(changed);
+    this.refreshLater(changed);
+  }
+
+  /** Every group. */
+  async refreshAll(): Promise<void> {
+    const query = { filter: { group: true, deleted_at: null }, limit: PAGE };
+    for await (const items of pages(this.deps.monitors, query))
+      await this.#refresh(items.map(({ source }) => ({ parent_source: source })));
+  }
+
+  async drain(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  async #refresh(changed: readonly Child[]): Promise<void> {
+    let level = changed;
+    for (let depth = 0; level.length > 0 && depth < MAX_DEPTH; depth++) {
+      const groups = new Set(level.flatMap(({ parent_source }) => parent_source ?? []));
+      const written: MonitorDoc[] = [];
+      for (const source of groups) {
+        const group = await this.#write(source);
+        if (group !== null) written.push(group);
+      }
+      await this.outbox.flush(written);
+      level = written;
+    }
+  }
+
+  /** Null: it is no group, or as it should be. */
+  async #write(source: string): Promise<MonitorDoc | null> {
+    const { monitors, clock, ids } = this.deps;
+    for (;;) {
+      const doc = await monitors.get(idOf(source));
+      if (doc === null || doc.deleted_at !== null || doc.group !== true) return null;
+      const counts = await monitors.groupCount('state', { parent_source: source, deleted_at: null });
+      const state = worstState(new Set(counts.map(({ key }) => key)));
+      const now = clock.now();
+      const held = isHeld(doc, now);
+      if ((held ? doc.held_state : doc.state) === state) return null;
+      const changeSet = new MonitorChangeSet(doc, ids, now);
+      if (held) changeSet.heldAs(state);
+      else if (state === 'down') changeSet.down(now, 'A monitor of the group is down');
+      else changeSet.to(state, `The group is ${state}`);
+      if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.update())) !== null) return changeSet.next;
+    }
+  }
+}

@@ -1,0 +1,95 @@
+/** Monitors from a table of our own fields: `source,name,url,period_seconds,…`. Pure. */
+import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
+import { parseCsv } from '../../../lib/text/csv.js';
+import {
+  booleanIn,
+  NotImportable,
+  numberIn,
+  objectOf,
+  sourceOf,
+  tagsOf,
+  textIn,
+  type Fields,
+  type ImportedMonitor,
+} from './imported.js';
+
+const TEXTS = ['name', 'schedule', 'timezone', 'description', 'os', 'project'] as const;
+const NUMBERS = ['interval_seconds', 'period_seconds', 'grace_seconds', 'max_run_seconds'] as const;
+const FLAGS = ['public', 'group'] as const;
+const OWN: ReadonlySet<string> = new Set(['source', 'parent_source', 'tags', ...TEXTS, ...NUMBERS, ...FLAGS]);
+/** Columns of a probe that need no `probe.` before them. */
+const PROBE: ReadonlySet<string> = new Set(['kind', 'url', 'host', 'port']);
+const NUMERIC = /^-?\d+(?:\.\d+)?$/;
+/** Fields of a probe that are text whatever they look like. */
+const TEXTUAL: ReadonlySet<string> = new Set([
+  'expected_status',
+  'contains',
+  'keyword_absent',
+  'json_value',
+  'expected_record',
+  'body',
+]);
+
+/** @throws NotImportable */
+export function monitorsOfColumns(text: string): ImportedMonitor[] {
+  const rows = parseCsv(text.replace(/^\ufeff/, '').trim());
+  const columns = Object.keys(rows[0] ?? {});
+  if (!columns.some((name) => name === 'source' || name === 'name'))
+    throw new NotImportable('The first line of the file names no column `source` or `name`.');
+  const strange = columns.filter((name) => !OWN.has(name) && probeField(name) === null);
+  return rows.map((row, at) => monitorOf(row, at, strange));
+}
+
+function probeField(column: string): string | null {
+  if (PROBE.has(column)) return column;
+  return /^probe\.([a-z_]{1,40})$/.exec(column)?.[1] ?? null;
+}
+
+function monitorOf(row: Fields, at: number, strange: readonly string[]): ImportedMonitor {
+  const notes = strange.filter((name) => textIn(row, name) !== null).map((name) => `There is no column ${name}.`);
+  const name = textIn(row, 'name') ?? textIn(row, 'source') ?? `monitor ${at + 1}`;
+  const source = textIn(row, 'source');
+  const isSource = source !== null && MONITOR_SOURCE.test(source);
+  if (source !== null && !isSource) notes.push(`Its source ${source.slice(0, 100)} is none that a monitor can have.`);
+  const wanted = isSource ? source : sourceOf(source ?? name);
+  const probe = probeOf(row);
+  return {
+    key: source ?? wanted,
+    parent_key: textIn(row, 'parent_source'),
+    wanted,
+    exact: isSource,
+    identities: [`csv ${source ?? `name ${name}`}`],
+    fields: {
+      ...Object.fromEntries(TEXTS.flatMap((field) => pairOf(field, textIn(row, field)))),
+      ...Object.fromEntries(NUMBERS.flatMap((field) => pairOf(field, numberIn(row, field)))),
+      ...Object.fromEntries(FLAGS.flatMap((field) => pairOf(field, booleanIn(row, field)))),
+      name: name.slice(0, 200),
+      tags: tagsOf((textIn(row, 'tags') ?? '').split(/[\s,;]+/), notes),
+    },
+    ...(probe !== null && { probe }),
+    address: null,
+    notes,
+  };
+}
+
+const pairOf = <T>(name: string, value: T | null): [string, T][] => (value === null ? [] : [[name, value]]);
+
+/** Null: no column says what is asked. */
+function probeOf(row: Fields): Fields | null {
+  const given = Object.keys(row).flatMap((column): [string, unknown][] => {
+    const field = probeField(column);
+    const text = textIn(row, column);
+    return field === null || text === null ? [] : [[field, valueOf(field, text)]];
+  });
+  const probe: Fields = Object.fromEntries(given);
+  if (Object.keys(probe).length === 0) return null;
+  const kind = probe['url'] !== undefined ? 'http' : probe['port'] !== undefined ? 'tcp' : undefined;
+  return { ...(kind !== undefined && { kind }), ...probe };
+}
+
+function valueOf(field: string, text: string): unknown {
+  if (TEXTUAL.has(field)) return text;
+  if (field === 'headers') return objectOf(text) ?? text;
+  if (NUMERIC.test(text)) return Number(text);
+  return text === 'true' || text === 'false' ? text === 'true' : text;
+}

@@ -1,0 +1,104 @@
+/** How Uptime Kuma asks, as a probe. Pure. */
+import { booleanIn, listOf, numberIn, objectOf, textIn, type Fields } from './imported.js';
+
+const MAX_REDIRECTS = 5;
+/** Kuma warns 21, 14 and 7 days before. */
+const CERTIFICATE_DAYS = 21;
+const DEFAULT_PACKET = 56;
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  json: 'application/json',
+  form: 'application/x-www-form-urlencoded',
+  xml: 'text/xml; charset=utf-8',
+};
+
+/** @param notes takes what has no counterpart. Null: it asks nothing, or nothing that has a counterpart */
+export function probeOf(type: string, monitor: Fields, notes: string[]): object | null {
+  const host = textIn(monitor, 'hostname');
+  const port = numberIn(monitor, 'port');
+  const inverted = booleanIn(monitor, 'upsideDown') === true && { inverted: true };
+  switch (type) {
+    case 'http':
+    case 'keyword':
+    case 'json-query':
+      return { ...httpOf(type, monitor, notes), ...inverted };
+    case 'port':
+      return { kind: 'tcp', host, port, ...inverted };
+    case 'ping': {
+      const size = numberIn(monitor, 'packetSize') ?? DEFAULT_PACKET;
+      if (size !== DEFAULT_PACKET) notes.push(`Its packets of ${size} bytes: they have the system’s usual size.`);
+      return { kind: 'icmp', host, ...inverted };
+    }
+    case 'dns': {
+      const resolver = textIn(monitor, 'dns_resolve_server');
+      const record_type = textIn(monitor, 'dns_resolve_type') ?? 'A';
+      const own = resolver !== null && { resolver: port === null || port === 53 ? resolver : `${resolver}:${port}` };
+      return { kind: 'dns', host, record_type, ...own, ...inverted };
+    }
+    default:
+      if (type !== 'push' && type !== 'group')
+        notes.push(`Monitors of type ${type || 'unknown'}: none are asked here.`);
+      return null;
+  }
+}
+
+function httpOf(type: string, monitor: Fields, notes: string[]): object {
+  const codes = listOf(monitor['accepted_statuscodes']).filter((code) => typeof code === 'string');
+  const body = textIn(monitor, 'body');
+  const headers = headersOf(monitor, body, notes);
+  const redirects = numberIn(monitor, 'maxredirects') ?? 0;
+  if (redirects > MAX_REDIRECTS) notes.push(`Its ${redirects} redirects: a probe follows ${MAX_REDIRECTS}.`);
+  const keyword = type === 'keyword' ? textIn(monitor, 'keyword') : null;
+  const absent = booleanIn(monitor, 'invertKeyword') === true;
+  const warnsOfExpiry = booleanIn(monitor, 'expiryNotification');
+  const ca = textIn(monitor, 'tlsCa');
+  return {
+    kind: 'http',
+    url: textIn(monitor, 'url'),
+    method: (textIn(monitor, 'method') ?? 'GET').toUpperCase(),
+    redirects: Math.max(0, Math.min(MAX_REDIRECTS, redirects)),
+    ...(warnsOfExpiry !== null && { cert_days_warning: warnsOfExpiry ? CERTIFICATE_DAYS : 0 }),
+    ...(codes.length > 0 && { expected_status: codes.join(',') }),
+    ...(body !== null && { body }),
+    ...(keyword !== null && (absent ? { keyword_absent: keyword } : { contains: keyword })),
+    ...(type === 'json-query' && jsonOf(monitor, notes)),
+    ...(booleanIn(monitor, 'ignoreTls') === true && { insecure: true }),
+    ...(ca !== null && { ca_pem: ca }),
+    ...(headers !== null && { headers }),
+  };
+}
+
+/** An expression of Kuma is JSONata, and a path of its simplest kind is one of ours. */
+function jsonOf(monitor: Fields, notes: string[]): object {
+  const expression = textIn(monitor, 'jsonPath') ?? '$';
+  const operator = textIn(monitor, 'jsonPathOperator') ?? '==';
+  const path = expression.replace(/^\$\.?/, '');
+  if (path === '') {
+    notes.push(`Its JSON check of the whole answer (${expression}): only a value within it can be compared.`);
+    return {};
+  }
+  if (operator === '==') return { json_path: path, json_value: textIn(monitor, 'expectedValue') };
+  notes.push(
+    `Its comparison of ${path} by ${operator.slice(0, 20)}: only equality is compared, so that the value must merely be there.`,
+  );
+  return { json_path: path };
+}
+
+/** Null: it has none. */
+function headersOf(monitor: Fields, body: string | null, notes: string[]): Record<string, string> | null {
+  const given = objectOf(monitor['headers']);
+  if (given === null && textIn(monitor, 'headers') !== null) notes.push('Its headers cannot be read: none are sent.');
+  const found = Object.fromEntries(Object.entries(given ?? {}).map(([name, value]) => [name, String(value)]));
+  const has = (name: string): boolean => Object.keys(found).some((one) => one.toLowerCase() === name);
+  const encoding = CONTENT_TYPES[textIn(monitor, 'httpBodyEncoding') ?? 'json'];
+  if (body !== null && encoding !== undefined && !has('content-type')) found['Content-Type'] = encoding;
+  const user = textIn(monitor, 'basic_auth_user');
+  // User and password of NTLM stand in the same fields. A secret is sent by the scheme it was made for, or not at all.
+  const scheme = textIn(monitor, 'authMethod');
+  if (scheme !== null && scheme !== 'basic')
+    notes.push(`Its credentials for ${scheme.slice(0, 20)}: probes do not have this scheme, so none are sent.`);
+  else if (user !== null && !has('authorization')) {
+    const secret = Buffer.from(`${user}:${textIn(monitor, 'basic_auth_pass') ?? ''}`).toString('base64');
+    found['Authorization'] = `Basic ${secret}`;
+  }
+  return Object.keys(found).length === 0 ? null : found;
+}

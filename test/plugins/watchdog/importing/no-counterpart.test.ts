@@ -1,0 +1,116 @@
+/** What an import reports, since it has no counterpart (contract 30, amendments; field reports W31 and W33). */
+import { expect } from 'chai';
+import { checksOf } from '../../../../plugins/watchdog/importing/healthchecks.js';
+import { monitorsOf } from '../../../../plugins/watchdog/importing/kuma.js';
+
+const HTTP = { id: 1, name: 'Shop', type: 'http', url: 'https://a.example/', interval: 60, active: true };
+const JSON_QUERY = { ...HTTP, type: 'json-query', jsonPath: '$.state', expectedValue: 'green' };
+
+/** What is given, a note that names it, and what its probe is then. */
+const OF_KUMA: readonly [monitor: object, note: RegExp, probe?: object][] = [
+  [{ ...HTTP, authMethod: 'oauth2-cc', oauth_client_id: 'x' }, /credentials for oauth2-cc/],
+  [{ ...HTTP, authMethod: 'mtls', tlsCert: 'x', tlsKey: 'y' }, /credentials for mtls/],
+  [{ ...HTTP, auth_method: 'ntlm', basic_auth_user: 'u', auth_domain: 'd' }, /credentials for ntlm/],
+  [{ ...HTTP, proxyId: 3 }, /proxy/],
+  [{ ...HTTP, proxy_id: 3 }, /proxy/],
+  [{ ...HTTP, resendInterval: 5 }, /repeated after 5 failures.*repeat_minutes/],
+  [{ ...HTTP, timeout: 48 }, /time-out of 48 s.*30 s/, { timeout_ms: 30_000 }],
+  [{ ...HTTP, maxredirects: 10 }, /10 redirects.*5/, { redirects: 5 }],
+  [{ ...HTTP, interval: 10 }, /interval of 10 s.*20 s/, { interval_seconds: 20 }],
+  [{ ...HTTP, interval: 172_800 }, /interval of 172800 s.*86400 s/, { interval_seconds: 86_400 }],
+  [{ ...HTTP, maxretries: 30 }, /30 retries.*10/, { retries: 10 }],
+  [{ ...HTTP, maxretries: 2, retryInterval: 300 }, /300 s between retries/],
+  [{ ...HTTP, conditions: '[{"type":"expression"}]' }, /conditions/],
+  [{ ...HTTP, cacheBust: 1 }, /caches/],
+  [{ ...HTTP, ip_family: 'ipv4' }, /ipv4 alone/],
+  [{ ...HTTP, domain_expiry_notification: 1 }, /domain/],
+  [{ ...HTTP, headers: 'X-Key: k' }, /headers cannot be read/],
+  [{ ...HTTP, notificationIDList: { 1: true } }, /notifications/],
+  [{ ...HTTP, active: 0 }, /paused/],
+  [{ ...HTTP, tags: [{ name: 'x'.repeat(65) }] }, /Tags/],
+  [{ ...JSON_QUERY, jsonPathOperator: '<' }, /comparison of state by </, { json_path: 'state' }],
+  [{ ...JSON_QUERY, json_path_operator: '!=', jsonPath: 'a.b' }, /comparison of a\.b by !=/, { json_path: 'a.b' }],
+  [{ ...JSON_QUERY, jsonPath: '$' }, /JSON check of the whole answer/],
+  [{ ...HTTP, type: 'ping', hostname: 'h', packetSize: 1_400 }, /1400 bytes/],
+  [{ ...HTTP, type: 'docker' }, /type docker/],
+  [{ ...HTTP, type: 'push', upsideDown: true, pushToken: 'x' }, /upside down/],
+];
+
+const OF_HEALTHCHECKS: readonly [check: object, note: RegExp][] = [
+  [{ slug: 'nightly' }, /slug/],
+  [{ channels: '4ec5a071-2d08-4baa-898a-eb4eb3cd6941' }, /integrations/],
+  [{ manual_resume: true }, /resumed by hand/],
+  [{ methods: 'POST' }, /Only POST/],
+  [{ filter_subject: true }, /subject of an e-mail/],
+  [{ filter_body: true, success_kw: 'OK' }, /text of an e-mail/],
+  [{ filter_http_body: true }, /body of a request/],
+  [{ filter_default_fail: true }, /no filter matched/],
+  [{ failure_kw: 'ERROR' }, /keywords/],
+  [{ subject: 'SUCCESS' }, /keywords/],
+  [{ status: 'paused' }, /paused/],
+  [{ tags: Array.from({ length: 25 }, (_, n) => `t${n}`).join(' ') }, /Tags.*5 left out/],
+  [{ timeout: undefined }, /Neither its period nor its schedule/],
+];
+
+describe('what an import reports', () => {
+  for (const [monitor, note, probe] of OF_KUMA) {
+    it(`of Uptime Kuma: ${note.source}`, () => {
+      const [one] = monitorsOf(JSON.stringify([monitor]));
+      expect(
+        one?.notes.some((text) => note.test(text)),
+        one?.notes.join('\n'),
+      ).to.equal(true);
+      if (probe !== undefined) expect(one?.probe).to.deep.include(probe);
+    });
+  }
+
+  for (const [check, note] of OF_HEALTHCHECKS) {
+    it(`of Healthchecks: ${note.source}`, () => {
+      const uuid = '803f680d-e89b-492b-82ef-2be7b774a92d';
+      const [one] = checksOf(JSON.stringify([{ name: 'Nightly', uuid, timeout: 60, grace: 60, ...check }]));
+      expect(
+        one?.notes.some((text) => note.test(text)),
+        one?.notes.join('\n'),
+      ).to.equal(true);
+    });
+  }
+
+  it('nothing, where everything has a counterpart', () => {
+    const plain = {
+      ...HTTP,
+      timeout: 16,
+      maxredirects: 5,
+      maxretries: 0,
+      resendInterval: 0,
+      proxyId: null,
+      jsonPath: null,
+    };
+    const all = [
+      plain,
+      { ...plain, ignoreTls: true, upsideDown: true, method: 'PUT', body: '{"a":1}', httpBodyEncoding: 'json' },
+      { ...plain, type: 'keyword', keyword: 'error', invertKeyword: true },
+      JSON_QUERY,
+      {
+        id: 5,
+        name: 'Name',
+        type: 'dns',
+        hostname: 'a.example',
+        dns_resolve_server: '1.1.1.1',
+        dns_resolve_type: 'MX',
+      },
+    ];
+    expect(monitorsOf(JSON.stringify(all)).flatMap(({ notes }) => notes)).to.deep.equal([]);
+  });
+
+  for (const [timeout, timeout_ms] of [
+    [16.1, 16_100],
+    [1.1, 1_100],
+    [4.1, 4_100],
+    [0.0004, 100],
+    ['8.2', 8_200],
+  ] as const) {
+    it(`takes a time-out of ${timeout} s as whole milliseconds`, () => {
+      expect(monitorsOf(JSON.stringify([{ ...HTTP, timeout }]))[0]?.probe).to.include({ timeout_ms });
+    });
+  }
+});
