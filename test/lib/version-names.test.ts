@@ -41,6 +41,7 @@ describe('version names', () => {
   it('has one identity for equal versions, and keeps other text', () => {
     const same = ['1.4', 'v1.4.0', 'shop@1.4.0+388', '01.4'].map(versionIdentity);
     expect(new Set(same)).to.deep.equal(new Set(['1.4']));
+    expect(['2', '2.0', 'v2.0.0'].map(versionIdentity)).to.deep.equal(['2', '2', '2']);
     expect(versionIdentity('shop@9fceb02')).to.equal('9fceb02');
   });
 });

@@ -91,6 +91,7 @@ const PATHS: readonly HostileArchive[] = [
   path('a device with two extensions', 'aux.tar.gz', /device/, WINDOWS),
   path('a device with a space before its extension', 'nul .txt', /device/, WINDOWS),
   path('a serial port', 'COM1.log', /device/, WINDOWS),
+  path('a serial port with the number 0', 'com0.txt', /device/, WINDOWS),
   path('a serial port with a raised number', 'com\u00b9', /device/, WINDOWS),
   path('a printer', 'lpt9', /device/, WINDOWS),
   path('a folder named as a device', 'prn/readme.txt', /device/, WINDOWS),

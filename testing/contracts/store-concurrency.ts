@@ -44,6 +44,15 @@ export function concurrency(fixture: Fixture): void {
       expect(await items.get('a')).to.deep.equal({ id: 'a', n: 200 });
     });
 
+    it('changes each of many documents once when several callers change all that match', async () => {
+      const items = fixture.store.collection<Item>(fixture.name());
+      await items.bulk(times(50).map((i) => ({ insert: { id: `i${i}`, state: 'open', n: 0 } })));
+      const change = { set: { state: 'closed' }, inc: { n: 1 } };
+      const counts = await Promise.all(times(4).map(() => items.changeMany({ state: 'open' }, change)));
+      expect(counts.reduce((sum, n) => sum + n)).to.equal(50);
+      expect(await items.count({ state: 'closed', n: 1 })).to.equal(50);
+    });
+
     it('compare-and-set: one of many wins each revision', async () => {
       const items = fixture.store.collection<Item>(fixture.name());
       await items.insert({ id: 'a', rev: 1 });

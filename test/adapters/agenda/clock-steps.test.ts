@@ -105,6 +105,20 @@ describe('jobs: a clock that steps', () => {
     });
   }
 
+  it('keeps the lock of a living process when the clock steps an hour ahead twice', async () => {
+    const [first, second] = [repository(), repository()];
+    await every(first, 5 * MINUTE_MS);
+    const job = (await first.getNextJobToRun(NAME)) ?? expect.fail('it is due');
+    await first.saveJobState(job);
+    for (const _ of [1, 2]) {
+      clock.advance(1_000);
+      step(HOUR_MS);
+      expect(await runs(second)).to.equal(false);
+    }
+    clock.advance(LEASE_MS);
+    expect(await runs(second)).to.equal(true);
+  });
+
   it('anchors what another machine, or an earlier process, has written far ahead', async () => {
     const wrong = new ManualClock(clock.now() + YEAR_MS);
     const before = repository(wrong);

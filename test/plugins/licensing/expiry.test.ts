@@ -1,7 +1,7 @@
 /** Ends of licenses that are told, where the clock is put ahead and back (contract 50, events). */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { LICENSE_EXPIRED } from '../../../ports/domain/licensing.js';
+import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensing.js';
 import { DAY_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
 import { fixtureOn, STORES, type Fixture } from './fixture.js';
 
@@ -41,6 +41,14 @@ for (const engine of STORES) {
       expect(await expired()).to.have.members([doc.id, past.id, doc.id]);
       expect(await f.expiry.run()).to.equal(0);
       expect((await f.deps.licenses.get(open.id))?.expire_due).to.equal(undefined);
+    });
+
+    it('is not announced after it has come', async () => {
+      await f.license({ expires_at: isoOf(f.clock.now() + 100 * DAY_MS) });
+      f.clock.advance(101 * DAY_MS);
+      for (let run = 0; run < 2; run++) await f.expiry.run();
+      expect(await expired()).to.have.length(1);
+      expect(f.emitted.filter(({ event }) => event === LICENSE_EXPIRING.event)).to.deep.equal([]);
     });
 
     it('is not told in turns by two machines whose clocks differ', async () => {

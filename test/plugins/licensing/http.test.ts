@@ -343,10 +343,9 @@ describe('licensing over HTTP', function () {
     expect((await at(1, 'block')).body['activation']).to.include({ status: 'blocked' });
     expect(await validate('m2')).to.equal('machine_blocked');
     expect((await at(0, 'release')).body['activation']).to.include({ status: 'released' });
-    expect(codeOf(await call('POST', `/licenses/${license.id}/activations/none/approve`))).to.deep.equal([
-      404,
-      'not_found',
-    ]);
+    const { license: other } = await create();
+    for (const path of [`${license.id}/activations/none`, `${other.id}/activations/${list[1]?.id}`])
+      expect(codeOf(await call('POST', `/licenses/${path}/approve`)), path).to.deep.equal([404, 'not_found']);
   });
 
   it('a .lic verifies offline', async () => {

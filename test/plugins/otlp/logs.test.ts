@@ -18,10 +18,12 @@ const PATH = '/v1/logs';
 const TOKEN = 'master:bugtracker:report';
 const TRACE = '5b8efff798038103d269b633813fc60c';
 const SPAN = 'eee19b7ec3c1b174';
+/** Thrown for the project `old`. */
+let fault: Error;
 const projects = fakeProjects({
   get: async (slug) => (slug === 'shop' || slug === 'old' ? { slug, number: 7 } : null),
   accepting: async (slug) => {
-    if (slug === 'old') throw new ServiceError('unknown_project', 'The project old is archived.');
+    if (slug === 'old') throw fault;
     return { slug };
   },
 });
@@ -151,6 +153,7 @@ describe('logs of OpenTelemetry', () => {
   let service: Harness;
   let server: TestServer;
   beforeEach(async () => {
+    fault = new ServiceError('unknown_project', 'The project old is archived.');
     service = await boot([fakeAccess, projects, bugs, errorstream, otlp]);
     server = await TestServer.create({ routes: (service.http.mounted?.routes ?? []).map(({ spec }) => spec) });
   });
@@ -266,6 +269,13 @@ describe('logs of OpenTelemetry', () => {
       rejectedLogRecords: '1',
       errorMessage: 'Not taken: The project old is archived.',
     });
+  });
+
+  it('answers 500 when the service fails, so that the sender repeats the request', async () => {
+    fault = new Error('the disk is gone');
+    const answer = await send(json([CRASH], { 'service.name': 'old' }));
+    expect(errorOf(answer)).to.deep.equal([500, 'internal_error']);
+    expect(answer.text).to.not.contain('the disk is gone');
   });
 
   it('refuses what is no request of OTLP, in the envelope', async () => {

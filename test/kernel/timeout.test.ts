@@ -1,0 +1,40 @@
+/** Limits of time for the work of plugins. */
+import { expect } from 'chai';
+import { TimedOut, within } from '../../kernel/timeout.js';
+import { rejection } from '../harness.js';
+
+describe('kernel: limits of time', () => {
+  it('returns what the work resolves to in its time, and reports nothing afterwards', async () => {
+    const late: unknown[] = [];
+    expect(
+      await within(
+        60_000,
+        'setup',
+        async () => 'done',
+        (outcome) => late.push(outcome),
+      ),
+    ).to.equal('done');
+    await Promise.resolve();
+    expect(late).to.deep.equal([]);
+  });
+
+  for (const [how, outcome] of [
+    ['resolves', { status: 'fulfilled', value: 'late' }],
+    ['rejects', { status: 'rejected', reason: 'late' }],
+  ] as const)
+    it(`throws TimedOut at the limit, and reports the outcome of work that ${how} later`, async () => {
+      let end = (): void => undefined;
+      const work = new Promise((resolve, reject) => {
+        end = () => (outcome.status === 'fulfilled' ? resolve('late') : reject('late'));
+      });
+      let error: unknown;
+      const reported = new Promise((resolve) => {
+        error = rejection(within(1, 'setup', () => work, resolve));
+      });
+      expect(await error)
+        .to.be.instanceOf(TimedOut)
+        .with.property('message', 'setup took longer than 1 ms');
+      end();
+      expect(await reported).to.deep.equal(outcome);
+    });
+});
