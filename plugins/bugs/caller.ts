@@ -18,6 +18,13 @@ export interface BugCaller {
   by_tool?: boolean;
 }
 
+/** Who wrote a comment, by the credential and not by the name: a token may call itself anything. */
+export type AuthorKind = 'person' | 'agent' | 'integration';
+
+/** Forges, feedback of an application's users and other plugins act as the system. */
+export const authorKind = ({ kind }: Pick<BugCaller, 'kind'>): AuthorKind =>
+  kind === 'session' ? 'person' : kind === 'token' ? 'agent' : 'integration';
+
 export const SYSTEM_CALLER: BugCaller = { id: 'system', name: 'system', project: null, manage: true, kind: 'system' };
 
 /** @throws ServiceError unauthorized when the caller is not authenticated */

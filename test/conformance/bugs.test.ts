@@ -279,7 +279,14 @@ describe('conformance: the bug tracker', function () {
         tracker.call(who, 'POST', `/bugs/${String(json['id'])}/comments`, body);
       const made = await comment('reporter', { body: 'x'.repeat(16_384) });
       expect(made.status).to.equal(201);
-      expect(made.json['comment']).to.have.all.keys('id', 'body', 'author', 'created_at', 'untrusted_fields');
+      expect(made.json['comment']).to.have.all.keys(
+        'id',
+        'body',
+        'author',
+        'author_kind',
+        'created_at',
+        'untrusted_fields',
+      );
       expect((await comment('manager', { body: 'ü'.repeat(8_192) })).status).to.equal(201);
       for (const who of ['stranger', 'reader'] as const)
         expectError(await comment(who, { body: 'x' }), 403, 'insufficient_scope');

@@ -7,7 +7,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import type { BugCaller } from '../caller.js';
+import { authorKind, type BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { refusal } from '../errors.js';
 import { claimRequired } from '../item/claim-rule.js';
@@ -179,7 +179,7 @@ export class Leases {
       change
         .status(to, { why: 'released', ...(reason !== null && { reason }), ...(to !== 'open' && { releases }) })
         .assign({ release_count: to === 'open' ? releases : 0, passed: passedBy(item, held, now) });
-      if (comment) change.comment(comment);
+      if (comment) change.comment(comment, authorKind(caller));
     });
     return this.items.view(doc);
   }

@@ -5,7 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import type { BugCaller } from '../caller.js';
+import { authorKind, type BugCaller } from '../caller.js';
 import { Closing } from '../builds/closing.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { Edit } from '../item/edit.js';
@@ -172,7 +172,7 @@ export class Edits {
 
   /** Adds a comment, stored with the change. On an item that needs an answer it may be the answer. */
   #comment(item: ItemDoc, change: ChangeSet, body: string, edit: Edit, caller: BugCaller): void {
-    change.comment(body);
+    change.comment(body, authorKind(caller));
     if (edit.status === 'resolved' || edit.status === 'closed')
       change.assign({ fix_comment: change.entries.at(-1)?.id ?? null });
     if (edit.status === undefined) planAnswer(item, change, caller);
@@ -189,9 +189,13 @@ export class Edits {
       unread = change.heard();
     });
     const news = await this.news.of(doc, unread);
-    return refusal('unread_news', 'A person has commented since your last call: read it, then send this again.', {
-      extra: { news },
-    });
+    return refusal(
+      'unread_news',
+      'Read `news`: a person has commented since your last call. Then send the same call again.',
+      {
+        extra: { news },
+      },
+    );
   }
 
   /**

@@ -75,7 +75,7 @@ export class Tracked {
     let created = false;
     await this.items.change(item.id, caller.name, async (now, change) => {
       created = !now.outbox.some((entry) => entry.id === id) && (await this.deps.comments.get(id)) === null;
-      if (created) change.comment(body, id);
+      if (created) change.comment(body, 'integration', id);
     });
     return { id, created };
   }

@@ -125,7 +125,7 @@ export class WaitingFeedback {
     await this.items.change(about.id, AUTHOR, async (item, change) => {
       const known =
         item.outbox.some((entry) => entry.id === comment) || (await this.deps.comments.get(comment)) !== null;
-      if (!known) change.comment(body, comment);
+      if (!known) change.comment(body, 'integration', comment);
     });
   }
 

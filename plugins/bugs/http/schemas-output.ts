@@ -136,7 +136,19 @@ const occurrence = named(
 );
 const comment = named(
   'Comment',
-  whole({ id: joi.string(), body: joi.string(), author: joi.string(), created_at: instant, untrusted_fields }),
+  whole({
+    id: joi.string(),
+    body: joi.string(),
+    author: joi.string(),
+    author_kind: joi
+      .string()
+      .valid('person', 'agent', 'integration')
+      .description(
+        'By the credential: a signed-in user, a token, or the service for a forge, a plugin or an application',
+      ),
+    created_at: instant,
+    untrusted_fields,
+  }),
 );
 const activity = named(
   'Activity',

@@ -7,6 +7,7 @@
 import type { BugEvent, ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
+import type { AuthorKind } from '../caller.js';
 import { derived } from './derived.js';
 import type { EventName, ItemDoc, ClaimLease, LeaseEnd, ItemOutboxEntry, Unread } from './model.js';
 import { UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
@@ -64,8 +65,8 @@ export class ChangeSet {
   }
 
   /** Adds a comment, stored with the change. @param id where a repeat must find it again */
-  comment(body: string, id = this.ids.uuid()): this {
-    const entry = { name: 'comment', at: this.at, actor: this.actor, data: { body } };
+  comment(body: string, kind: AuthorKind = 'integration', id = this.ids.uuid()): this {
+    const entry = { name: 'comment', at: this.at, actor: this.actor, data: { body, kind } };
     this.note('commented', { comment_id: id });
     this.entries.push({ id, kind: 'comment', ...entry });
     return this;

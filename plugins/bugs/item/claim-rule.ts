@@ -29,4 +29,7 @@ export function needsClaim(item: ItemDoc, edit: Edit, caller: BugCaller, descrip
 }
 
 export const claimRequired = (): ServiceError =>
-  refusal('claim_required', 'An item changes only under your own lease: `claim` it, then send its token.');
+  refusal(
+    'claim_required',
+    'Claim the item first, and send its claim_token: a tool changes an item only under your own lease.',
+  );

@@ -68,18 +68,18 @@ export function alreadyClaimed(lease: ClaimLease, caller: BugCaller, agent?: str
   const message =
     lease.credential === caller.id && agent === undefined
       ? 'Your own lease on this item is live: send its `claim_token`, or claim again to get a new one.'
-      : 'Another agent holds a live lease on this item.';
+      : 'Another agent holds a live lease on this item. Take another item, or wait until `claim.expires_at`.';
   return refusal('already_claimed', message, { extra: { claim } });
 }
 
 const SAYS: Record<LeaseEnd | 'unknown', string> = {
-  expired: 'The lease ran out.',
-  released: 'The item was given back.',
+  expired: 'The lease ran out. Claim the item again to go on.',
+  released: 'The item was given back. Claim it again to go on.',
   resolved:
-    'The item was resolved, closed or set aside, which ended the lease. Who resolved it corrects that without a claim_token.',
-  overridden: 'A person has stopped the work on the item.',
-  taken: 'Somebody has taken the item over since, or you claimed it again and have a newer token.',
-  unknown: 'This item was never claimed with it, or too long ago.',
+    'The item was resolved, closed or set aside, which ended the lease. To correct your own resolve, send it without a claim_token.',
+  overridden: 'A person has stopped the work on the item. Stop, and take another one.',
+  taken: 'Another caller has the item, or you claimed it again. Send your newest token, or stop and take another item.',
+  unknown: 'No claim of this item gave it. Claim the item, and send the token of that answer.',
 };
 
 /** The reason why this token is not the current one. */

@@ -7,6 +7,7 @@
  */
 import type { Item, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
+import type { AuthorKind } from '../caller.js';
 import type { Difference } from '../grouping/difference.js';
 import type { PlaceMarks } from './place-marks.js';
 import type { BLIND_KIND, COARSE_KEYS, UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
@@ -279,6 +280,8 @@ export interface CommentDoc {
   item_id: string;
   body: string;
   author: string;
+  /** Absent in what versions up to 0.1 stored: it counts as an integration's. */
+  author_kind?: AuthorKind;
   created_at: string;
 }
 

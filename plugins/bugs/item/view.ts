@@ -1,5 +1,6 @@
 /** Items, occurrences, comments and history as the API shows them (contract 20, item fields). Missing is null. Pure. */
 import type { Claim, ErrorGroup, Item } from '../../../ports/domain/bugs.js';
+import { hasQuote } from '../text/quotes.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, ClaimLease, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
 import { hourCount, hourly } from './rate.js';
@@ -183,13 +184,17 @@ export function occurrenceView(doc: OccurrenceDoc): object {
   };
 }
 
-/** A comment for the API. Whoever wrote it, an agent may have copied text that it read, and a name may say anything. */
-export const commentView = ({ id, body, author, created_at }: CommentDoc): object => ({
+/**
+ * A comment for the API. An agent may have copied text that it read, and a token's name may say anything; a signed-in
+ * user's words are untrusted only where they quote.
+ */
+export const commentView = ({ id, body, author, author_kind = 'integration', created_at }: CommentDoc): object => ({
   id,
   body,
   author,
+  author_kind,
   created_at,
-  untrusted_fields: ['body', 'author'],
+  untrusted_fields: author_kind !== 'person' ? ['body', 'author'] : hasQuote(body) ? ['body'] : [],
 });
 
 /** Members of an entry's data that only the service writes; from and to of a status or severity besides. */

@@ -8,6 +8,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { Outbox } from '../../../lib/outbox.js';
 import { StoreFull, type Filter } from '../../../ports/store.js';
+import type { AuthorKind } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { statOf } from '../item/stat-kinds.js';
 import { UNFILED, unfiledIn, type ChangeSet } from '../item/change-set.js';
@@ -142,10 +143,14 @@ export const activityOf = (item: Pick<ItemDoc, 'id' | 'project'>, entry: ItemOut
   return { id, item_id: item.id, at, action: name, actor, data, ...(stat === undefined ? {} : { stat }) };
 };
 
+const isAuthorKind = (kind: unknown): kind is AuthorKind =>
+  kind === 'person' || kind === 'agent' || kind === 'integration';
+
 export const commentOf = (item: Pick<ItemDoc, 'id'>, { id, at, actor, data }: ItemOutboxEntry): CommentDoc => ({
   id,
   item_id: item.id,
   body: typeof data['body'] === 'string' ? data['body'] : '',
   author: actor,
+  ...(isAuthorKind(data['kind']) && { author_kind: data['kind'] }),
   created_at: at,
 });

@@ -1,7 +1,8 @@
 /** Texts in answers to agents: short traces, paths of the repository, values without escapes, quotes in comments. */
 import { expect } from 'chai';
-import { showComments, splitQuotes } from '../../../../plugins/bugs/http/tool-comments.js';
+import { showComments } from '../../../../plugins/bugs/http/tool-comments.js';
 import { findRoots, formatLines, shortenTrace, stripRoots } from '../../../../plugins/bugs/http/tool-text.js';
+import { splitQuotes } from '../../../../plugins/bugs/text/quotes.js';
 import { UserText } from '../../../../ports/tools.js';
 
 describe('bugs: texts of tool answers', () => {
