@@ -145,7 +145,7 @@ export function misspeltIn(env: NodeJS.ProcessEnv): Misspelt[] {
 
 /** Variables of the companions (clients/): the service leaves them alone. */
 const COMPANIONS =
-  /^SVC_(URL|TOKEN|TOKEN_FILE|USERNAME|PASSWORD|PASSWORD_FILE|PROJECT|PRODUCT|PRODUCT_KEY|PRODUCT_KEY_FILE|JSON|YES|WAIT_SECONDS|SERVER|SCHEDULE|RESTART|REQUIRE_SIGNED|PLATFORM|PIN|MONITOR_NAME|DIR|CHANNEL|CA_FILE|ALLOW_HTTP|SET_\w+|TEST_\w+)$/;
+  /^SVC_(URL|TOKEN|TOKEN_FILE|USERNAME|PASSWORD|PASSWORD_FILE|PROJECT|PRODUCT|PRODUCT_KEY|PRODUCT_KEY_FILE|JSON|YES|WAIT_SECONDS|SERVER|SCHEDULE|RESTART|REQUIRE_SIGNED|PLATFORM|PIN|MONITOR_NAME|MACHINE_ID|DIR|CHANNEL|CA_FILE|ALLOW_HTTP|SET_\w+|TEST_\w+)$/;
 
 /** Variables that set nothing, neither here nor in a companion. Those that are nearly a setting are `misspeltIn`'s. */
 export function unknownIn(env: NodeJS.ProcessEnv): string[] {

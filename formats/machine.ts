@@ -3,15 +3,47 @@
  * machine.
  */
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Platform } from './platform.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
 
 /** The runtime identifier of packages for this machine; `any` where there is none. */
 export function machinePlatform(system: string = process.platform, arch: string = process.arch): Platform {
   if (system === 'win32' && arch === 'x64') return 'win-x64';
   if (system === 'linux' && arch === 'x64') return 'linux-x64';
   return system === 'linux' && arch === 'arm64' ? 'linux-arm64' : 'any';
+}
+
+const MAX_MACHINE_ID = 128;
+
+/**
+ * Returns `SVC_MACHINE_ID`, the lasting id that an administrator gives to a container; null where it is not set.
+ * @throws TypeError for more than 128 characters, or control characters
+ */
+export function configuredMachineId(env: Env): string | null {
+  const id = env['SVC_MACHINE_ID']?.trim() ?? '';
+  if (id.length > MAX_MACHINE_ID || /\p{Cc}/u.test(id))
+    throw new TypeError(`SVC_MACHINE_ID must be one line of at most ${MAX_MACHINE_ID} characters`);
+  return id === '' ? null : id;
+}
+
+/** Files that container runtimes create at the root of a container. */
+const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
+
+/** Whether this process runs in a container, whose files are usually new at each start. */
+export async function isInContainer(env: Env): Promise<boolean> {
+  if (env['KUBERNETES_SERVICE_HOST'] !== undefined || (env['container'] ?? '') !== '') return true;
+  const exist = await Promise.all(
+    CONTAINER_FILES.map((path) =>
+      access(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return exist.includes(true);
 }
 
 /** The system's own id of this machine; null when the system has none, or does not tell. */
@@ -24,9 +56,10 @@ export async function systemId(): Promise<string | null> {
   return null;
 }
 
+/** Read from the 64-bit view of the registry, since a 32-bit program sees another one by default. */
 async function machineGuid(): Promise<string | null> {
   const reg = `${process.env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\reg.exe`;
-  const query = ['query', 'HKLM\\SOFTWARE\\Microsoft\\Cryptography', '/v', 'MachineGuid'];
+  const query = ['query', 'HKLM\\SOFTWARE\\Microsoft\\Cryptography', '/v', 'MachineGuid', '/reg:64'];
   const { stdout } = await promisify(execFile)(reg, query).catch(() => ({ stdout: '' }));
   return /MachineGuid\s+REG_SZ\s+(\S+)/.exec(stdout)?.[1] ?? null;
 }

@@ -31,6 +31,8 @@ export interface CheckedOptions {
   /** What was not believed: printed when the run begins. */
   warnings: readonly string[];
   currentVersion: string | null;
+  /** As it is sent; null: derived from the system's. */
+  machineId: string | null;
   /** Canonical text: upper case, with hyphens. */
   licenseKey: string | null;
   username: string | null;
@@ -168,6 +170,7 @@ function checked(values: Values, dir: string, { warnings }: Belief): CheckedOpti
     dirGiven: values.dir !== undefined,
     warnings,
     currentVersion: currentVersion === null ? null : stripBuildMetadata(currentVersion),
+    machineId: one('machine-id', (id) => /^[^\p{Cc}]{1,128}$/u.test(id), 'one line of 128 characters at most'),
     licenseKey: text(values['license-key']),
     username: one('username', (name) => name !== '' && !/[:\p{Cc}]/u.test(name), 'the name of an account'),
     password: null,
@@ -201,8 +204,14 @@ function checked(values: Values, dir: string, { warnings }: Belief): CheckedOpti
 function settingsOf(given: Values['set']): CheckedOptions['set'] {
   return (Array.isArray(given) ? given : []).map((text) => {
     const at = text.indexOf('=');
-    if (at < 1 || at === text.length - 1) throw new AgentFailure('usage', '--set must be name=value');
-    return { name: text.slice(0, at), value: text.slice(at + 1) };
+    if (at < 1) throw new AgentFailure('usage', '--set must be name=value');
+    const name = text.slice(0, at);
+    if (at === text.length - 1)
+      throw new AgentFailure(
+        'usage',
+        `--set ${name}= gives no value; leave it out to take what is detected or the default`,
+      );
+    return { name, value: text.slice(at + 1) };
   });
 }
 

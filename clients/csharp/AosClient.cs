@@ -15,6 +15,7 @@ using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.RegularExpressions;
+using Microsoft.Win32;
 
 namespace Aos
 {
@@ -38,6 +39,8 @@ namespace Aos
         /// <summary>The server's signature was verified with the public key.</summary>
         public bool Verified;
         public bool IsTransient;
+        /// <summary>What the server remarks, such as "machine_id_unstable: ...", signed with the rest.</summary>
+        public string[] Warnings = new string[0];
     }
 
     public sealed class LicenseFile
@@ -75,7 +78,9 @@ namespace Aos
         readonly KeptChain chain;
         readonly int timeout;
 
-        /// <summary>What this machine is called in update checks and licenses; null: the system does not name it.</summary>
+        readonly bool isStable;
+
+        /// <summary>What this machine is called in update checks and licenses.</summary>
         public string MachineId { get; }
 
         /// <param name="licensePublicKeys">PEM; with one no answer about a license is believed that it, or a key that followed it, did
@@ -94,7 +99,8 @@ namespace Aos
             keys = (licensePublicKeys ?? new string[0]).Select(PublicKey.Read).ToArray();
             chain = new KeptChain(cacheDir ?? Machine.CacheDir(project));
             timeout = timeoutMilliseconds;
-            MachineId = machineId ?? Machine.Id(project);
+            MachineId = machineId ?? Machine.Id(project, cacheDir ?? Machine.CacheDir(project), out isStable);
+            if (machineId != null) isStable = true;
         }
 
         /// <param name="platform">win-x64, linux-x64, linux-arm64 or any; default: this machine's.</param>
@@ -103,9 +109,8 @@ namespace Aos
             var query = new Dictionary<string, string>
             {
                 { "product", project }, { "version", currentVersion }, { "channel", channel },
-                { "platform", platform ?? Machine.Platform() },
+                { "platform", platform ?? Machine.Platform() }, { "instance_id", MachineId },
             };
-            if (MachineId != null) query["instance_id"] = MachineId;
             var text = string.Join("&", query.Select(pair => pair.Key + "=" + Uri.EscapeDataString(pair.Value)));
             var answer = Ask("GET", "/api/updateservice/v1/check?" + text, null, false);
             if (answer.Body == null)
@@ -128,7 +133,8 @@ namespace Aos
             {
                 { "license_key", key }, { "product", project }, { "platform", Machine.Platform() },
             };
-            if (machine != null) asked["machine_id"] = machine;
+            asked["machine_id"] = machine;
+            if (machineId == null && !isStable) asked["machine_unstable"] = true;
             if (nonce != null) asked["nonce"] = nonce;
             var answer = Ask("POST", "/api/license/v1/validate", asked, true);
             if (answer.Body == null) return new License { Status = answer.Code, IsTransient = answer.IsTransient };
@@ -142,7 +148,12 @@ namespace Aos
                 if (!same) return new License { IsTransient = true };
             }
             var status = (string)answer.Body["status"];
-            return new License { Status = status, Valid = status == "active", Verified = keys.Length > 0 };
+            var warnings = Json.Member(answer.Body, "warnings") as IEnumerable<object>;
+            return new License
+            {
+                Status = status, Valid = status == "active", Verified = keys.Length > 0,
+                Warnings = warnings == null ? new string[0] : warnings.OfType<string>().ToArray(),
+            };
         }
 
         /// <summary>
@@ -763,20 +774,94 @@ namespace Aos
             return Path.Combine(isWindows ? local : cache, "aos", project);
         }
 
-        /// <summary>The same that the SDK and the update agent derive, on Linux; elsewhere give one to the client.</summary>
-        public static string Id(string project)
+        /// <summary>
+        /// The id that the JavaScript SDK and the update agent use: SVC_MACHINE_ID as it is, else derived from the system's id, else
+        /// from a random text in the cache folder. That one is not stable in a container, nor in the process that created it: no start
+        /// has found it yet.
+        /// </summary>
+        public static string Id(string project, string cacheDir, out bool isStable)
         {
+            var configured = (Environment.GetEnvironmentVariable("SVC_MACHINE_ID") ?? "").Trim();
+            if (configured.Length > 128 || configured.Any(char.IsControl))
+                throw new ArgumentException("SVC_MACHINE_ID must be one line of at most 128 characters");
+            isStable = true;
+            if (configured != "") return configured;
+            var found = SystemId();
+            if (found == null)
+            {
+                bool isNew;
+                found = RandomId(cacheDir, out isNew);
+                isStable = !isNew && !IsInContainer();
+            }
+            return Hash.Sha256(project + "\n" + found.Trim().ToLowerInvariant());
+        }
+
+        /// <summary>Whether this process runs in a container, whose files are usually new at each start.</summary>
+        static bool IsInContainer()
+        {
+            return Environment.GetEnvironmentVariable("KUBERNETES_SERVICE_HOST") != null
+                || !string.IsNullOrEmpty(Environment.GetEnvironmentVariable("container"))
+                || File.Exists("/.dockerenv") || File.Exists("/run/.containerenv");
+        }
+
+        /// <summary>A move fails where the name exists, so that processes that start together agree.</summary>
+        static string RandomId(string folder, out bool isNew)
+        {
+            var path = Path.Combine(folder, "machine-id");
+            var fresh = Guid.NewGuid().ToString();
+            var temporary = path + "." + fresh;
+            isNew = false;
+            try
+            {
+                var stored = File.Exists(path) ? File.ReadAllText(path).Trim() : "";
+                if (stored != "") return stored;
+                Directory.CreateDirectory(folder);
+                File.WriteAllText(temporary, fresh);
+                File.Move(temporary, path);
+            }
+            catch (IOException) { }
+            catch (UnauthorizedAccessException) { }
+            try
+            {
+                File.Delete(temporary);
+                var stored = File.ReadAllText(path).Trim();
+                isNew = stored == fresh || stored == "";
+                return stored == "" ? fresh : stored;
+            }
+            catch (IOException) { }
+            catch (UnauthorizedAccessException) { }
+            isNew = true;
+            return fresh;
+        }
+
+        static string SystemId()
+        {
+            if (RuntimeInformation.IsOSPlatform(OSPlatform.Windows)) return MachineGuid();
             foreach (var path in new[] { "/etc/machine-id", "/var/lib/dbus/machine-id" })
             {
                 try
                 {
                     var text = File.ReadAllText(path).Trim();
-                    if (Regex.IsMatch(text, @"^[0-9a-f]{32}\z")) return Hash.Sha256(project + "\n" + text);
+                    if (Regex.IsMatch(text, @"^[0-9a-f]{32}\z")) return text;
                 }
                 catch (IOException) { }
                 catch (UnauthorizedAccessException) { }
             }
             return null;
+        }
+
+        /// <summary>From the 64-bit view of the registry, since a 32-bit program sees another one by default.</summary>
+        static string MachineGuid()
+        {
+            try
+            {
+                using (var root = RegistryKey.OpenBaseKey(RegistryHive.LocalMachine, RegistryView.Registry64))
+                using (var key = root.OpenSubKey(@"SOFTWARE\Microsoft\Cryptography"))
+                    return key == null ? null : key.GetValue("MachineGuid") as string;
+            }
+            catch (IOException) { return null; }
+            catch (UnauthorizedAccessException) { return null; }
+            catch (System.Security.SecurityException) { return null; }
         }
     }
 

@@ -22,6 +22,7 @@ import traceback
 import urllib.error
 import urllib.parse
 import urllib.request
+import uuid
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
@@ -60,6 +61,8 @@ class License:
     #: The server's signature was verified with `license_public_key`.
     verified: bool
     is_transient: bool
+    #: What the server remarks, such as `machine_id_unstable: ...`, signed with the rest.
+    warnings: Tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,14 +121,13 @@ class Client:
         self._timeout = timeout
         self._user: Optional[Json] = None
         self._chain = _KeptChain(cache_dir or _cache_dir(project))
-        self.machine_id = machine_id or _machine_id(project)
+        self.machine_id, self._is_stable = (machine_id, True) if machine_id else _machine_id(project, cache_dir or _cache_dir(project))
 
     def check_for_update(self, current_version: str, channel: str = "stable", platform: Optional[str] = None) -> Update:
         """Whether there is a newer release. `platform`: `win-x64`, `linux-x64`, `linux-arm64`, `any`; default: this machine's."""
         query = {"product": self._project, "version": current_version, "channel": channel}
         query["platform"] = platform or machine_platform()
-        if self.machine_id is not None:
-            query["instance_id"] = self.machine_id
+        query["instance_id"] = self.machine_id
         answer = self._ask("GET", "/api/updateservice/v1/check?" + urllib.parse.urlencode(query))
         if answer.body is None:
             return Update(False, None, None, answer.unauthorized, answer.is_transient, answer.error)
@@ -135,10 +137,12 @@ class Client:
 
     def validate_license(self, key: str, machine_id: Optional[str] = None) -> License:
         """Whether a license key is good for this project, on this machine. Keep the last answer for the time without the server."""
-        machine = machine_id or self.machine_id
+        machine, is_stable = (machine_id, True) if machine_id else (self.machine_id, self._is_stable)
         nonce = secrets.token_hex(16) if self._keys else None
         asked: Json = {"license_key": key, "product": self._project, "platform": machine_platform()}
         asked.update({name: value for name, value in (("machine_id", machine), ("nonce", nonce)) if value is not None})
+        if not is_stable:
+            asked["machine_unstable"] = True
         answer = self._ask("POST", "/api/license/v1/validate", asked, token=False, license=True)
         if answer.body is None:
             return License(answer.code, False, False, answer.is_transient)
@@ -149,7 +153,8 @@ class Client:
             if fault is not None or any(answer.body.get(n) != v for n, v in expected.items()):
                 return License(None, False, False, True)
         status = answer.body["status"]
-        return License(status, status == "active", bool(self._keys), False)
+        warnings = answer.body.get("warnings")
+        return License(status, status == "active", bool(self._keys), False, tuple(warnings) if isinstance(warnings, list) else ())
 
     def load_license_file(self, text: str, now: Optional[datetime] = None) -> LicenseFile:
         """Verifies the text of a `.lic` for this project and machine. The server is asked only for a key that followed the pinned one."""
@@ -413,10 +418,52 @@ def machine_platform() -> str:
     return known.get((platform.system(), platform.machine()), "any")
 
 
-def _machine_id(project: str) -> Optional[str]:
-    """The same that the SDK and the update agent derive; None where the system does not name its machine."""
-    found = _system_id()
-    return None if found is None else _sha256(f"{project}\n{found.strip().lower()}")
+def _machine_id(project: str, cache_dir: str) -> Tuple[str, bool]:
+    """The id that the JavaScript SDK and the update agent use, and whether later starts will find it again.
+
+    `SVC_MACHINE_ID` as it is, else derived from the system's id, else from a random text in the cache folder. That one is
+    not stable in a container, nor in the process that created it: no start has found it yet."""
+    configured = os.environ.get("SVC_MACHINE_ID", "").strip()
+    if len(configured) > 128 or any(ord(character) < 32 for character in configured):
+        raise ValueError("SVC_MACHINE_ID must be one line of at most 128 characters")
+    if configured:
+        return configured, True
+    found, is_stable = _system_id(), True
+    if found is None:
+        found, is_new = _random_id(cache_dir)
+        is_stable = not is_new and not _is_in_container()
+    return _sha256(f"{project}\n{found.strip().lower()}"), is_stable
+
+
+def _is_in_container() -> bool:
+    """Whether this process runs in a container, whose files are usually new at each start."""
+    by_variable = "KUBERNETES_SERVICE_HOST" in os.environ or os.environ.get("container", "") != ""
+    return by_variable or any(map(os.path.exists, ("/.dockerenv", "/run/.containerenv")))
+
+
+def _random_id(folder: str) -> Tuple[str, bool]:
+    """The random id of the folder, and whether this call created it. A link fails where the name exists, so that processes
+    that start together agree."""
+    path, fresh = os.path.join(folder, "machine-id"), str(uuid.uuid4())
+    temporary = f"{path}.{fresh}"
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(fresh)
+        os.link(temporary, path)
+        return fresh, True
+    except OSError:
+        try:
+            with open(path, encoding="ascii") as file:
+                text = file.read().strip()
+        except (OSError, ValueError):
+            text = ""
+        return (text, False) if text else (fresh, True)
+    finally:
+        try:
+            os.remove(temporary)
+        except OSError:
+            pass
 
 
 def _system_id() -> Optional[str]:
@@ -424,7 +471,9 @@ def _system_id() -> Optional[str]:
         import winreg
 
         try:
-            with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, r"SOFTWARE\Microsoft\Cryptography") as key:
+            # A 32-bit Python reads another view of the registry by default.
+            access = winreg.KEY_READ | winreg.KEY_WOW64_64KEY
+            with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, r"SOFTWARE\Microsoft\Cryptography", 0, access) as key:
                 return str(winreg.QueryValueEx(key, "MachineGuid")[0])
         except OSError:
             return None

@@ -1,6 +1,6 @@
 /** What every part of a client shares. */
 import { Cache } from './cache.js';
-import type { Host } from './host.js';
+import type { Host, MachineIdentity } from './host.js';
 import { below, type ClientSettings } from './options.js';
 import type { Exchange, ServiceRequest } from './transport.js';
 
@@ -12,7 +12,8 @@ export interface AskOptions extends Pick<ServiceRequest, 'body' | 'signal' | 'ba
 export interface Context extends Omit<ClientSettings, 'machineId'> {
   host: Host;
   cache: Cache;
-  /** Of the options, else derived once. */
+  /** From the options, else derived once. */
+  machine: () => Promise<MachineIdentity>;
   machineId: () => Promise<string>;
   /** @param path below the server's address, with a query */
   ask: (method: ServiceRequest['method'], path: string, asking?: AskOptions) => Promise<Exchange>;
@@ -20,12 +21,15 @@ export interface Context extends Omit<ClientSettings, 'machineId'> {
 
 export function contextOf(settings: ClientSettings, host: Host): Context {
   const { server, timeoutMs, project, machineId } = settings;
-  let derived: Promise<string> | null = null;
+  let derived: Promise<MachineIdentity> | null = null;
+  const machine = async (): Promise<MachineIdentity> =>
+    machineId === null ? (derived ??= host.identifyMachine(project)) : { id: machineId, isStable: true };
   return {
     ...settings,
     host,
     cache: new Cache(host.kept, project),
-    machineId: async () => machineId ?? (await (derived ??= host.machineId(project))),
+    machine,
+    machineId: async () => (await machine()).id,
     ask: (method, path, asking = {}) => host.exchange({ method, url: below(server, path), timeoutMs, ...asking }),
   };
 }

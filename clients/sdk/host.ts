@@ -12,6 +12,13 @@ export interface Meter {
   stop(): void;
 }
 
+/** What this machine is called in update checks and licenses. */
+export interface MachineIdentity {
+  id: string;
+  /** Later starts have the same id; false: licenses take no seat for it. */
+  isStable: boolean;
+}
+
 export interface Host {
   exchange: Transport;
   /** For the cache. */
@@ -19,8 +26,7 @@ export interface Host {
   /** For reports that wait. */
   queued: Store;
   platform: Platform;
-  /** What this machine is called in update checks and licenses. */
-  machineId(project: string): Promise<string>;
+  identifyMachine(project: string): Promise<MachineIdentity>;
   /** Hex. */
   sha256(text: string): Promise<string>;
   verifyAnswer(

@@ -29,6 +29,8 @@ export interface LicenseCheck {
   /** Nothing definite was answered; ask again later. */
   isTransient: boolean;
   fromCache: boolean;
+  /** What the server remarks, such as `machine_id_unstable: …`, signed with the rest; absent: nothing. */
+  warnings?: readonly string[];
 }
 
 /** `clock_set_back`: the clock shows a time below one that it has shown before. `unreadable`: there is no such file. */
@@ -47,18 +49,19 @@ export async function validateLicense(
   const { project, licenseKeys, cache, now, host } = context;
   // A variable that is not set: no license.
   const given = typeof key === 'string' ? key : '';
-  const machine_id = machineId === undefined ? await context.machineId() : machineId;
+  const machine = machineId === undefined ? await context.machine() : { id: machineId, isStable: true };
   const asked: LicenseQuery = {
     keySha256: await host.sha256(canonicalKey(given)),
     product: project,
-    machineId: machine_id,
+    machineId: machine.id,
     nonce: nonce ?? (licenseKeys.length > 0 ? randomId() : null),
   };
   const body = {
     license_key: given,
     product: project,
     platform: host.platform,
-    ...(machine_id !== null && { machine_id }),
+    ...(machine.id !== null && { machine_id: machine.id }),
+    ...(!machine.isStable && { machine_unstable: true }),
     ...(asked.nonce !== null && { nonce: asked.nonce }),
   };
   const askedAt = now();
@@ -74,7 +77,15 @@ export async function validateLicense(
   const status = verdict.body['status'] as LicenseStatus;
   const at = now();
   await cache.writeLicense(cachedOf(verdict.body, status, asked, at, verified), { askedAt, highestSeen: at });
-  return { status, valid: status === 'active', verified, isTransient: false, fromCache: false };
+  const { warnings } = verdict.body;
+  return {
+    status,
+    valid: status === 'active',
+    verified,
+    isTransient: false,
+    fromCache: false,
+    ...(Array.isArray(warnings) && warnings.length > 0 && { warnings: warnings.map(String) }),
+  };
 }
 
 interface LicenseQuery {

@@ -20,7 +20,7 @@ export interface ClientOptions {
    * false.
    */
   legacyCache?: boolean;
-  /** Default: derived from the project and the system's machine id, the same as the update agent's. */
+  /** Default: `SVC_MACHINE_ID`, else derived from the project and the system's machine id, as the update agent does. */
   machineId?: string;
   /** Milliseconds until a request counts as failed. Default: 10,000. */
   timeoutMs?: number;

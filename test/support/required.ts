@@ -15,7 +15,10 @@ export type Requirement =
   | 'agent'
   | 'tls'
   | 'dns'
-  | 'icmp';
+  | 'icmp'
+  | 'namespaces'
+  | 'wine'
+  | 'bsdtar';
 
 export const isRequired = (name: Requirement): boolean =>
   (process.env['SVC_TEST_REQUIRE'] ?? '').split(',').includes(name);

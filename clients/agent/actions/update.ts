@@ -126,6 +126,8 @@ function installedVersion(version: string | null): string {
 
 /** The name by which a staged rollout knows this machine. */
 export async function instanceOf(installation: Installation, product: string): Promise<string> {
+  const { machineId } = installation.agent.options;
+  if (machineId !== null) return machineId;
   const { id, kept } = await machineInstance(installation.state.current.instance);
   if (kept !== null) await installation.save({ ...installation.state.current, instance: kept });
   return machineIdOf(product, id);

@@ -36,6 +36,11 @@ export const OPTIONS = {
     env: 'SVC_DIR',
   },
   config: { type: 'string', says: 'configuration file (default: .update-agent/agent.json)', onlyOnce: true },
+  'machine-id': {
+    type: 'string',
+    says: 'lasting id of this machine for staged rollouts, in a container say (default: the system’s)',
+    env: 'SVC_MACHINE_ID',
+  },
   'current-version': { type: 'string', says: 'installed version, where manifest.json does not say it', onlyOnce: true },
   'license-key': {
     type: 'string',

@@ -13,7 +13,7 @@ export function browserHost(project: string): Host {
     kept,
     queued: new LocalStore(`aos-errors:${project}:`),
     platform: 'any',
-    machineId: () => Promise.resolve(keptId(kept)),
+    identifyMachine: () => Promise.resolve({ id: keptId(kept), isStable: true }),
     sha256: (text) => sha256Hex(new TextEncoder().encode(text)),
     verifyAnswer,
     verifyLicenseFile,

@@ -1,4 +1,5 @@
 /** The client in Node: with files, an update agent to start, and packages to download. */
+import { configuredMachineId } from '../../../formats/machine.js';
 import { readPublicKey } from '../../../formats/signature.js';
 import { CommonClient } from '../client.js';
 import { contextOf, type Context } from '../context.js';
@@ -17,7 +18,8 @@ export class Client extends CommonClient {
 
   /** @throws TypeError for an option that is wrong, KeyRefused for a public key that cannot be read */
   constructor(options: NodeClientOptions) {
-    const settings = settingsOf(options);
+    const machineId = options.machineId ?? configuredMachineId(process.env) ?? undefined;
+    const settings = settingsOf({ ...options, ...(machineId !== undefined && { machineId }) });
     for (const pem of settings.licenseKeys) readPublicKey(pem);
     const context = contextOf(settings, nodeHost(options.cacheDir ?? defaultCacheDir(settings.project)));
     super(context);

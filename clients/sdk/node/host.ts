@@ -12,7 +12,7 @@ import type { Host } from '../host.js';
 import { FileStore } from './files.js';
 import { onUncaught } from './global-handler.js';
 import { exchange } from './http.js';
-import { machineIdFor } from './machine.js';
+import { identifyMachine } from './machine.js';
 import { ProcessMetrics } from './process-metrics.js';
 
 export const nodeHost = (cacheDir: string): Host => ({
@@ -20,7 +20,7 @@ export const nodeHost = (cacheDir: string): Host => ({
   kept: new FileStore(cacheDir),
   queued: new FileStore(join(cacheDir, 'aos-errors')),
   platform: machinePlatform(),
-  machineId: (project) => machineIdFor(project, cacheDir),
+  identifyMachine: (project) => identifyMachine(project, cacheDir),
   sha256: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex')),
   verifyAnswer: (answer, pems, question) => Promise.resolve(verifyAnswer(answer, pems, question)),
   verifyLicenseFile: (text, pems, checks) => Promise.resolve(verifyLicenseFile(text, pems, checks)),

@@ -1,19 +1,40 @@
-/** What the SDK knows of the machine it runs on: the same as the update agent (contract 90, SDK: `machineId`). */
+/** Identifies the machine that the SDK runs on, as the update agent does (contract 90, SDK: `machineId`). */
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineIdOf } from '../../../formats/machine-id.js';
-import { systemId } from '../../../formats/machine.js';
+import { isInContainer, systemId } from '../../../formats/machine.js';
+import type { MachineIdentity } from '../host.js';
 import { removeFile } from './files.js';
 
+/** Where an identity comes from; tests replace them. */
+export interface MachineSources {
+  systemId: () => Promise<string | null>;
+  isInContainer: () => Promise<boolean>;
+}
+
+const sourcesHere = (): MachineSources => ({
+  systemId,
+  isInContainer: () => isInContainer(process.env),
+});
+
 /**
- * 64 hex digits: derived from what the system calls this machine, else from a random text that is kept in the folder.
+ * Returns 64 hex digits derived from the system's id, else from a random text that is stored in the folder. That one is
+ * not stable in a container, nor in the process that created it: no start has found it yet.
  */
-export const machineIdFor = async (project: string, folder: string): Promise<string> =>
-  machineIdOf(project, (await systemId()) ?? (await keptId(folder)));
+export async function identifyMachine(
+  project: string,
+  folder: string,
+  sources: MachineSources = sourcesHere(),
+): Promise<MachineIdentity> {
+  const known = await sources.systemId();
+  if (known !== null) return { id: machineIdOf(project, known), isStable: true };
+  const { text, isNew } = await keptId(folder);
+  return { id: machineIdOf(project, text), isStable: !isNew && !(await sources.isInContainer()) };
+}
 
 /** By a link, which fails where the name exists, so that processes that start together agree on one text. */
-export async function keptId(folder: string): Promise<string> {
+export async function keptId(folder: string): Promise<{ text: string; isNew: boolean }> {
   const path = join(folder, 'machine-id');
   const fresh = randomUUID();
   const temporary = `${path}.${fresh}`;
@@ -21,9 +42,10 @@ export async function keptId(folder: string): Promise<string> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeFile(temporary, fresh, { mode: 0o600 });
     await link(temporary, path);
-    return fresh;
+    return { text: fresh, isNew: true };
   } catch {
-    return (await readFile(path, 'utf8').catch(() => '')).trim() || fresh;
+    const text = (await readFile(path, 'utf8').catch(() => '')).trim();
+    return text === '' ? { text: fresh, isNew: true } : { text, isNew: false };
   } finally {
     removeFile(temporary);
   }

@@ -301,7 +301,7 @@ describe('sdk: licenses', () => {
     await writeFile(join(dir, 'file'), '');
     server.reply = json(200, active());
     expect(await client({ cacheDir: join(dir, 'file', 'below') }).validateLicense(KEY)).to.deep.equal(GOOD);
-    expect(await keptId(join(dir, 'file', 'below'))).to.match(/^[0-9a-f-]{36}$/);
+    expect((await keptId(join(dir, 'file', 'below'))).text).to.match(/^[0-9a-f-]{36}$/);
   });
 
   describe('with a public key', () => {
@@ -406,7 +406,8 @@ describe('sdk: licenses', () => {
 
   it('keeps one random machine id per folder where the system has none, however many ask at once', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => keptId(dir)));
-    expect(new Set(ids).size).to.equal(1);
-    expect(await keptId(dir)).to.equal(ids[0]);
+    expect(new Set(ids.map(({ text }) => text)).size).to.equal(1);
+    expect(ids.filter(({ isNew }) => isNew)).to.have.length(1);
+    expect(await keptId(dir)).to.deep.equal({ text: ids[0]?.text, isNew: false });
   });
 });

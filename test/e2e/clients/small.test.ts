@@ -10,7 +10,8 @@ import { projectRoot } from '../../architecture/tree.js';
 import { archiveOf } from '../../support/release-server.js';
 import { TestService } from '../../support/service.js';
 import { FakeServer, json, page } from '../../clients/sdk/server.js';
-import { LANGUAGES, type Call, type Driver, type Result } from './small/languages.js';
+import { isAvailable } from '../../support/required.js';
+import { canHideMachineId, LANGUAGES, type Call, type Driver, type Result } from './small/languages.js';
 
 const ROOT = projectRoot();
 const VECTORS = JSON.parse(await readFile(join(ROOT, 'test', 'fixtures', 'vectors', 'license-files.json'), 'utf8')) as {
@@ -103,6 +104,33 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       fake.reply = json(200, { status: 'active', valid: true, product: 'shop' });
       expect(await one('validate_license', { key }, { ...verified, server: fake.url })).to.include(nothing);
       expect(await one('validate_license', { key }, { license_public_key: 'x' })).to.have.property('raised');
+    });
+
+    it('takes no seat for a machine without a lasting id, and one for SVC_MACHINE_ID', async function () {
+      if (!isAvailable('namespaces', canHideMachineId())) this.skip();
+      const token = await service.token('license:manage');
+      const asked = { product: 'shop', max_activations: 1 };
+      const made = await service.request('POST', '/api/license/v1/licenses', token, asked);
+      const args = { key: made.body['key'] as string };
+      const { machine_id: _, ...without } = client;
+      const start = async (cache: string, env: Record<string, string> = {}): Promise<Result> => {
+        const run = driver.hidden({ container: 'docker', ...env });
+        const calls = [
+          {
+            client: { ...without, license_public_key: pem, cache_dir: join(dir, cache) },
+            method: 'validate_license',
+            args,
+          },
+        ];
+        return (await run.anew(calls))[0] ?? {};
+      };
+      for (const cache of ['c-1', 'c-2', 'c-3', 'c-3']) {
+        const answer = await start(cache);
+        expect(answer, cache).to.include({ status: 'active', valid: true, verified: true });
+        expect((answer['warnings'] as string[])[0]).to.match(/^machine_id_unstable: /);
+      }
+      expect(await start('c-4', { SVC_MACHINE_ID: 'web-1' })).to.deep.include({ status: 'active', warnings: [] });
+      expect(await start('c-5', { SVC_MACHINE_ID: 'web-2' })).to.include({ status: 'machine_limit', valid: false });
     });
 
     it('loads the service’s .lic', async () => {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { until } from '../../harness.js';
+import { verifyLicenseFile } from '../../../formats/license-file.js';
 import { packageOf } from '../../../testing/contracts/release-store.js';
 import { projectRoot } from '../../architecture/tree.js';
 import { unlessMonoDies } from '../../support/mono.js';
@@ -99,6 +100,19 @@ describe('docs: the guide of licenses', function () {
   it('shell', async () => {
     const { stdout } = await run('sh', ['-c', block('sh', '/validate')], { env });
     expect(JSON.parse(stdout)).to.include({ status: 'active' });
+  });
+
+  it('gets a license file by the printed line', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'aos-docs-'));
+    try {
+      await run('sh', ['-c', block('sh', '/v1/file')], { env, cwd: dir });
+      const pem = await (await fetch(`${service.url}/api/license/v1/pubkey?format=pem`)).text();
+      const text = await readFile(join(dir, 'shop.lic'), 'utf8');
+      const checks = { product: 'shop', machineId: 'web-1', now: Date.now() };
+      expect(verifyLicenseFile(text, pem, checks)).to.include({ valid: true });
+    } finally {
+      await rm(dir, { recursive: true });
+    }
   });
 
   it('the receiver of a payment provider: repeats and late calls do no harm', async () => {

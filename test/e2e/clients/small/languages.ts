@@ -28,7 +28,14 @@ export class Driver {
     private readonly program: string,
     private readonly args: readonly string[],
     private readonly unlessItDies: <T>(run: () => Promise<T>) => Promise<T> = (run) => run(),
+    private readonly env: NodeJS.ProcessEnv = process.env,
   ) {}
+
+  /** The same program in a mount namespace where the system has no machine id. */
+  hidden(env: Record<string, string>): Driver {
+    const args = [...HIDE_MACHINE_ID, this.program, ...this.args];
+    return new Driver('unshare', args, this.unlessItDies, { ...process.env, ...env });
+  }
 
   /** In a process that stays: a start of one costs more than all that it is asked here. */
   call(calls: readonly Call[]): Promise<Result[]> {
@@ -50,7 +57,7 @@ export class Driver {
   }
 
   #start(): Running {
-    return spawn(this.program, this.args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    return spawn(this.program, this.args, { stdio: ['pipe', 'pipe', 'inherit'], env: this.env });
   }
 
   #ask(child: Running, calls: readonly Call[]): Promise<Result[]> {
@@ -75,6 +82,18 @@ export class Driver {
     });
   }
 }
+
+const HIDE_MACHINE_ID = [
+  '--mount',
+  'sh',
+  '-c',
+  'for file in /etc/machine-id /var/lib/dbus/machine-id; do [ ! -e "$file" ] || mount --bind /dev/null "$file"; done; exec "$@"',
+  'sh',
+];
+
+/** Whether this user may make a mount namespace. */
+export const canHideMachineId = (): boolean =>
+  spawnSync('unshare', [...HIDE_MACHINE_ID, 'true'], { stdio: 'ignore' }).status === 0;
 
 const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0;
 
