@@ -14,7 +14,17 @@ import { AgentFailure } from './exit.js';
 import { machineFolder } from './system/machine-folder.js';
 import { serverUrl } from './options/address.js';
 import { belief, type Belief } from './options/belief.js';
-import { ACTIONS, OPTIONS, SLUG, type Action, type Env, type OptionName, type OptionSpec } from './options/table.js';
+import {
+  ACTIONS,
+  OPTIONS,
+  SCHEDULERS,
+  SLUG,
+  type Action,
+  type Env,
+  type NightlyScheduler,
+  type OptionName,
+  type OptionSpec,
+} from './options/table.js';
 import { flag, type Values } from './options/values.js';
 import { secretOf } from './secrets.js';
 
@@ -36,8 +46,11 @@ export interface CheckedOptions {
   /** Canonical text: upper case, with hyphens. */
   licenseKey: string | null;
   username: string | null;
-  /** From the environment; null: it is asked for where it is needed. */
+  /** From the environment or `passwordFile`; null: it is asked for where it is needed. */
   password: string | null;
+  passwordFile: string | null;
+  /** Null: the machine's own. */
+  scheduler: NightlyScheduler | null;
   restart: boolean;
   waitForPid: number | null;
   waitSeconds: number;
@@ -95,7 +108,11 @@ export async function readOptions(argv: readonly string[], env: Env, own: string
   if (place !== dir) await checkTyped(place);
   const options = checked(values, place, believed);
   options.licenseKey = licenseKeyOf(options.licenseKey ?? (await secretOf(env, 'SVC_PRODUCT_KEY')));
-  options.password = await secretOf(env, 'SVC_PASSWORD');
+  const { SVC_PASSWORD } = env;
+  options.password = await secretOf(
+    { SVC_PASSWORD, SVC_PASSWORD_FILE: options.passwordFile ?? undefined },
+    'SVC_PASSWORD',
+  );
   return options;
 }
 
@@ -158,6 +175,12 @@ function checked(values: Values, dir: string, { warnings }: Belief): CheckedOpti
   const server = text(values.server);
   const pid = one('wait-for-pid', (n) => PID.test(n), 'the number of a process');
   const seconds = one('wait-seconds', (n) => SECONDS.test(n), 'a number of seconds');
+  const passwordFile = text(values['password-file']);
+  const scheduler = one(
+    'scheduler',
+    (s) => (SCHEDULERS as readonly string[]).includes(s),
+    `one of ${SCHEDULERS.join(', ')}`,
+  );
   const packageFile = text(values.package);
   const caFile = text(values['ca-file']);
   return {
@@ -174,6 +197,8 @@ function checked(values: Values, dir: string, { warnings }: Belief): CheckedOpti
     licenseKey: text(values['license-key']),
     username: one('username', (name) => name !== '' && !/[:\p{Cc}]/u.test(name), 'the name of an account'),
     password: null,
+    passwordFile: passwordFile === null ? null : resolve(passwordFile),
+    scheduler: scheduler as NightlyScheduler | null,
     restart: values.restart === true,
     waitForPid: pid === null ? null : Number(pid),
     waitSeconds: seconds === null ? WAIT_SECONDS : Number(seconds),

@@ -65,6 +65,10 @@ export class Output {
     this.#result('monitored', { source, script, schedule }, `MONITORED: ${source} by ${script}, ${how}`);
   }
 
+  scheduled(name: string, scheduler: string): void {
+    this.#result('scheduled', { name, scheduler }, `SCHEDULED: ${name} by ${scheduler}, every night`);
+  }
+
   unauthorized(text: string): void {
     this.record('unauthorized', { message: text });
     this.#clear();

@@ -10,6 +10,7 @@ import { configure } from './actions/configure.js';
 import { install } from './actions/install.js';
 import { monitor } from './actions/monitor.js';
 import { recoverOnly } from './actions/recover.js';
+import { schedule } from './actions/schedule.js';
 import { update } from './actions/update.js';
 import { isChild, optionsOf, Parent, ParentsNetwork } from './owner/child.js';
 import { asOwner, ownerToBecome } from './owner/parent.js';
@@ -26,6 +27,7 @@ const ACTIONS: Readonly<Record<Action, (agent: Agent) => Promise<void>>> = {
   configure,
   monitor,
   recover: recoverOnly,
+  schedule,
 };
 
 /**
@@ -99,7 +101,9 @@ async function act(agent: Agent): Promise<number> {
     return EXIT.done;
   }
   // Where `install` has yet to be told its directory the current one decides nothing.
-  const owner = options.action === 'install' && !options.dirGiven ? null : await ownerToBecome(options.dir);
+  // The units of a nightly update are root's, whoever the installation belongs to.
+  const isOwn = (options.action === 'install' && !options.dirGiven) || options.action === 'schedule';
+  const owner = isOwn ? null : await ownerToBecome(options.dir);
   if (owner !== null) return asOwner(owner, agent);
   for (const warning of options.warnings) output.warning(warning);
   // An update restarts its application before it gives up.

@@ -36,7 +36,7 @@ async function crontab(env: Env): Promise<string> {
  * In single quotes for a shell, and `%`, which cron takes for a line's end, escaped. A backslash before it stays
  * outside the quotes.
  */
-const quoted = (text: string): string =>
+export const quoteForCron = (text: string): string =>
   text
     .split('%')
     .map((part) => `'${part.replaceAll("'", `'\\''`)}'`)
@@ -46,16 +46,20 @@ const quoted = (text: string): string =>
 export function cronLine(expression: string, script: string, source: string): string {
   if (/\p{Cc}/u.test(script))
     throw new AgentFailure('usage', 'a directory with control characters cannot be scheduled');
-  return `${expression} /bin/sh ${quoted(script)} --jitter >/dev/null 2>&1 ${tagOf(source)}`;
+  return `${expression} /bin/sh ${quoteForCron(script)} --jitter >/dev/null 2>&1 ${tagOf(source)}`;
 }
 
 const tagOf = (source: string): string => `# aos:${source}`;
 
 /** The crontab with `line` in the place of the one with this tag, else at its end. Pure. */
-export function withLine(crontab: string, line: string, source: string): string {
+export const withLine = (crontab: string, line: string, source: string): string =>
+  withTaggedLine(crontab, line, tagOf(source));
+
+/** The crontab with `line` in the place of the one that ends with `tag`, else at its end. Pure. */
+export function withTaggedLine(crontab: string, line: string, tag: string): string {
   const bytes = Buffer.from(line, 'utf8').toString(ENCODING);
   const lines = crontab === '' ? [] : crontab.replace(/\n$/, '').split('\n');
-  const own = lines.findIndex((one) => one.endsWith(` ${tagOf(source)}`));
+  const own = lines.findIndex((one) => one.endsWith(` ${tag}`));
   if (own === -1) lines.push(bytes);
   else lines[own] = bytes;
   return `${lines.join('\n')}\n`;

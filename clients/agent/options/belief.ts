@@ -34,7 +34,7 @@ export interface GivenOptions {
 }
 
 /** Where root says what holds for other users' installations. */
-const ROOTS = '/etc/update-agent';
+export const ROOTS = '/etc/update-agent';
 
 export async function belief({ config, dir, named, given }: GivenOptions): Promise<Belief> {
   const path = config === null ? join(dir, '.update-agent', 'agent.json') : resolve(config);
@@ -140,15 +140,26 @@ async function rootsFile(dir: string, said: string | null): Promise<Belief> {
 }
 
 /** The project of a tree, by its own word; null: it says none. */
-export async function installedProject(dir: string): Promise<string | null> {
+export const installedProject = async (dir: string): Promise<string | null> =>
+  (await installedRelease(dir))?.product ?? null;
+
+/** What the manifest of a tree says of itself, not verified; null: it says no product. */
+export async function installedRelease(
+  dir: string,
+): Promise<{ product: string; channel?: string; platform?: string } | null> {
   const { manifest } = new Layout(dir);
   const stats = await look(manifest);
   if (stats === null || !stats.isFile() || stats.size > MAX_MANIFEST_BYTES) return null;
   try {
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const text = await withFile(manifest, flags, (file) => file.readFile('utf8'));
-    const { product } = JSON.parse(text) as { product?: unknown };
-    return typeof product === 'string' ? product : null;
+    const { product, channel, platform } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof product !== 'string') return null;
+    return {
+      product,
+      ...(typeof channel === 'string' && { channel }),
+      ...(typeof platform === 'string' && { platform }),
+    };
   } catch {
     return null; // Judged when the installation is opened.
   }

@@ -4,8 +4,12 @@
  */
 import { PLATFORMS } from '../../../formats/platform.js';
 
-export const ACTIONS = ['update', 'install', 'configure', 'monitor', 'recover'] as const;
+export const ACTIONS = ['update', 'install', 'configure', 'monitor', 'recover', 'schedule'] as const;
 export type Action = (typeof ACTIONS)[number];
+
+/** What may run the nightly update; `task` is Windows' Task Scheduler. */
+export const SCHEDULERS = ['systemd', 'cron', 'launchd', 'task'] as const;
+export type NightlyScheduler = (typeof SCHEDULERS)[number];
 
 export interface OptionSpec {
   type: 'string' | 'boolean';
@@ -50,6 +54,16 @@ export const OPTIONS = {
     type: 'string',
     says: 'account (password: SVC_PASSWORD, SVC_PASSWORD_FILE, or a prompt)',
     env: 'SVC_USERNAME',
+  },
+  'password-file': {
+    type: 'string',
+    says: 'file with the password of the account, read at each run',
+    env: 'SVC_PASSWORD_FILE',
+  },
+  scheduler: {
+    type: 'string',
+    says: `what runs the nightly update: ${SCHEDULERS.join(', ')} (default: this machine's)`,
+    onlyOnce: true,
   },
   restart: {
     type: 'boolean',
@@ -114,6 +128,7 @@ export const LEADING: ReadonlySet<OptionName> = new Set([
   'project',
   'channel',
   'username',
+  'password-file',
   'license-key',
   'pin',
   'service',

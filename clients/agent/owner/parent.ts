@@ -95,7 +95,12 @@ async function orderFor({ options, env }: Agent): Promise<Order> {
   // Only a setup writes it down; for packages this process says it.
   const needsKey = options.action === 'install' || options.action === 'configure';
   return {
-    options: { ...rest, licenseKey: needsKey ? options.licenseKey : null, server: server?.href ?? null },
+    options: {
+      ...rest,
+      passwordFile: null,
+      licenseKey: needsKey ? options.licenseKey : null,
+      server: server?.href ?? null,
+    },
     settings,
   };
 }

@@ -20,6 +20,7 @@ const MOST_OPEN = 4;
 const ROUTES: Readonly<Record<Action, { get: readonly string[]; post: readonly string[] }>> = {
   update: { get: [], post: [] },
   recover: { get: [], post: [] },
+  schedule: { get: [], post: [] },
   install: { get: ['catalog'], post: ['token', 'agent'] },
   configure: { get: [], post: ['token'] },
   monitor: { get: [], post: ['agent'] },

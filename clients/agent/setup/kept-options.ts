@@ -7,8 +7,12 @@ import { writeWhole } from '../system/files.js';
 import type { Installation } from '../update/installation.js';
 import { join } from 'node:path';
 
-export async function keepOptions({ agent, layout }: Installation): Promise<void> {
-  const { server, licenseKey, allowHttp, requireSigned } = agent.options;
+/** @param replace options of this run go before what the file says; else what it says stays */
+export async function keepOptions(
+  { agent, layout }: Pick<Installation, 'agent' | 'layout'>,
+  { replace }: { replace: boolean } = { replace: false },
+): Promise<void> {
+  const { server, licenseKey, allowHttp, requireSigned, username, passwordFile, machineId } = agent.options;
   const path = join(layout.own, 'agent.json');
   const found = await readConfig(path, false).catch((error: unknown) => {
     if (error instanceof AgentFailure) return undefined; // Somebody else's: it stays as it is.
@@ -19,11 +23,15 @@ export async function keepOptions({ agent, layout }: Installation): Promise<void
   const values: Record<string, unknown> = {
     ...(server !== null && { server: server.href }),
     ...(licenseKey !== null && { 'license-key': licenseKey }),
+    ...(username !== null && passwordFile !== null && { username, 'password-file': passwordFile }),
+    ...(machineId !== null && { 'machine-id': machineId }),
     ...(allowHttp && { 'allow-http': true }),
     ...(requireSigned && { 'require-signed': true }),
   };
   const known = new Set(Object.keys(before).map((name) => name.replaceAll('_', '-')));
-  const added = Object.entries(values).filter(([name]) => !known.has(name));
+  const added = Object.entries(values).filter(([name]) => replace || !known.has(name));
   if (added.length === 0) return;
-  await writeWhole(path, `${JSON.stringify({ ...before, ...Object.fromEntries(added) }, null, 2)}\n`);
+  const names = new Set(added.map(([name]) => name));
+  const rest = Object.entries(before).filter(([name]) => !names.has(name.replaceAll('_', '-')));
+  await writeWhole(path, `${JSON.stringify(Object.fromEntries([...rest, ...added]), null, 2)}\n`);
 }

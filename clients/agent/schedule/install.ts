@@ -1,0 +1,149 @@
+/** What each scheduler needs to run an update every night: the texts to show, and how to install them. */
+import { execFile } from 'node:child_process';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { AgentFailure } from '../exit.js';
+import { readCrontab, withTaggedLine, writeCrontab } from '../monitoring/crontab.js';
+import type { Env, NightlyScheduler } from '../options/table.js';
+import { childEnv } from '../system/environment.js';
+import { ON_WINDOWS } from '../system/files.js';
+import { programAt } from '../system/programs.js';
+import { isElevated, run, system32 } from '../system/windows.js';
+import {
+  cronTag,
+  cronUpdateLine,
+  launchdPlist,
+  nightlyTime,
+  systemdUnits,
+  taskXml,
+  unitName,
+  type NightlyUpdate,
+  type UnitFile,
+} from './units.js';
+
+export interface NightlySchedule {
+  /** Shown before anything is written. */
+  files: readonly UnitFile[];
+  install: () => Promise<void>;
+}
+
+const isRoot = (): boolean => process.geteuid?.() === 0;
+
+/** systemd of root where it runs, else the user's cron; Windows and macOS have one of their own. */
+export async function defaultScheduler(): Promise<NightlyScheduler> {
+  if (ON_WINDOWS) return 'task';
+  if (process.platform === 'darwin') return 'launchd';
+  const runsSystemd = await stat('/run/systemd/system').then(
+    () => true,
+    () => false,
+  );
+  return runsSystemd && isRoot() ? 'systemd' : 'cron';
+}
+
+interface Around {
+  env: Env;
+  /** Folder of the agent in the installation. */
+  own: string;
+}
+
+type Prepare = (update: NightlyUpdate, around: Around) => Promise<NightlySchedule>;
+
+export const prepareSchedule = (
+  scheduler: NightlyScheduler,
+  update: NightlyUpdate,
+  around: Around,
+): Promise<NightlySchedule> => PREPARE[scheduler](update, around);
+
+const PREPARE: Readonly<Record<NightlyScheduler, Prepare>> = {
+  systemd: prepareSystemd,
+  cron: prepareCron,
+  launchd: prepareLaunchd,
+  task: prepareTask,
+};
+
+const dailyTime = ({ dir }: NightlyUpdate): { hour: number; minute: number } => nightlyTime(`${hostname()}\n${dir}`);
+
+async function prepareCron(update: NightlyUpdate, { env }: Around): Promise<NightlySchedule> {
+  const line = cronUpdateLine(update, dailyTime(update));
+  // Where there is no cron, that is said before anything is shown.
+  await readCrontab(env);
+  const install = async (): Promise<void> =>
+    writeCrontab(withTaggedLine(await readCrontab(env), line, cronTag(update.project)), env);
+  return { files: [{ path: 'crontab', content: `${line}\n` }], install };
+}
+
+async function prepareLaunchd(update: NightlyUpdate, { env }: Around): Promise<NightlySchedule> {
+  const folder = isRoot() ? '/Library/LaunchDaemons' : join(env.HOME ?? homedir(), 'Library', 'LaunchAgents');
+  const file = launchdPlist(update, folder, dailyTime(update));
+  const domain = isRoot() ? 'system' : `gui/${process.getuid?.() ?? 0}`;
+  const program = await existing('launchctl', env);
+  const install = async (): Promise<void> => {
+    await writeUnits([file]);
+    // Fails where it is not loaded, which is as good.
+    await call(program, ['bootout', `${domain}/${unitName(update.project)}`], env).catch(() => undefined);
+    await call(program, ['bootstrap', domain, file.path], env);
+  };
+  return { files: [file], install };
+}
+
+async function prepareTask(update: NightlyUpdate, { own }: Around): Promise<NightlySchedule> {
+  const content = taskXml(update, await isElevated());
+  const path = join(own, 'schedule.xml');
+  return { files: [{ path, content }], install: () => createTask(path, content, update.project) };
+}
+
+async function prepareSystemd(update: NightlyUpdate, { env }: Around): Promise<NightlySchedule> {
+  const { XDG_CONFIG_HOME: named = '' } = env;
+  const config = named === '' ? join(env.HOME ?? homedir(), '.config') : named;
+  const files = systemdUnits(update, isRoot() ? '/etc/systemd/system' : join(config, 'systemd', 'user'));
+  const scope = isRoot() ? [] : ['--user'];
+  const program = await existing('systemctl', env);
+  const install = async (): Promise<void> => {
+    await writeUnits(files);
+    await call(program, [...scope, 'daemon-reload'], env);
+    await call(program, [...scope, 'enable', '--now', `${unitName(update.project)}.timer`], env);
+  };
+  return { files, install };
+}
+
+/** The program that reads it wants UTF-16 with a byte order mark. */
+async function createTask(path: string, content: string, project: string): Promise<void> {
+  await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
+  await writeFile(path, Buffer.from(`\ufeff${content.replaceAll('\n', '\r\n')}`, 'utf16le'));
+  try {
+    await run(system32('schtasks.exe'), ['/Create', '/F', '/TN', unitName(project), '/XML', path]);
+  } catch (error) {
+    throw new AgentFailure('error', `the task was not created: ${messageFrom(error)}`, { cause: error });
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function writeUnits(files: readonly UnitFile[]): Promise<void> {
+  for (const { path, content } of files) {
+    await mkdir(join(path, '..'), { recursive: true });
+    await writeFile(path, content, { mode: 0o644 });
+  }
+}
+
+async function existing(name: string, env: Env): Promise<string> {
+  const program = await programAt(name, env);
+  if (program === null) throw new AgentFailure('error', `PATH has no ${name}: choose another --scheduler`);
+  return program;
+}
+
+async function call(program: string, args: readonly string[], env: Env): Promise<void> {
+  const around = childEnv(env, 'USER', 'LOGNAME', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS');
+  try {
+    await promisify(execFile)(program, [...args], { env: around });
+  } catch (error) {
+    throw new AgentFailure('error', `${program} ${args.join(' ')} failed: ${messageFrom(error)}`, { cause: error });
+  }
+}
+
+const messageFrom = (error: unknown): string => {
+  const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+  return said || (error as Error).message;
+};

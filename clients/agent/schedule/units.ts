@@ -1,0 +1,162 @@
+/**
+ * The files of a nightly update for each scheduler (contract 90, amendments: `--action schedule`).
+ * Pure: an action shows and installs them.
+ */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { AgentFailure } from '../exit.js';
+import { quoteForCron } from '../monitoring/crontab.js';
+
+export interface NightlyUpdate {
+  project: string;
+  /** The installation, absolute. */
+  dir: string;
+  /** Program and arguments. */
+  command: readonly string[];
+}
+
+export interface UnitFile {
+  path: string;
+  content: string;
+}
+
+/** Name of units, tasks and labels of a project's update. */
+export const unitName = (project: string): string => `update-agent-${project}`;
+
+/** Spreads machines over the night: the same minute on each day, another one on each machine. */
+export function nightlyTime(seed: string): { hour: number; minute: number } {
+  const [first = 0, second = 0] = createHash('sha256').update(seed).digest();
+  return { hour: 1 + (first % 4), minute: second % 60 };
+}
+
+/** @throws AgentFailure usage: no scheduler takes control characters in a command */
+export function checkCommand({ command }: NightlyUpdate): void {
+  if (command.some((word) => /\p{Cc}/u.test(word)))
+    throw new AgentFailure('usage', 'a directory with control characters cannot be scheduled');
+}
+
+/** `%` and `$` are systemd's own, also within quotes. */
+const quoteForSystemd = (word: string): string =>
+  `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`;
+
+/** A service that runs once, and the timer that starts it. */
+export function systemdUnits(update: NightlyUpdate, folder: string): UnitFile[] {
+  const name = unitName(update.project);
+  const service = `[Unit]
+Description=Nightly update of ${update.project}
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+Type=oneshot
+ExecStart=${update.command.map(quoteForSystemd).join(' ')}
+TimeoutStartSec=2h
+`;
+  const timer = `[Unit]
+Description=Nightly update of ${update.project}
+
+[Timer]
+OnCalendar=*-*-* 01:00:00
+RandomizedDelaySec=4h
+Persistent=yes
+
+[Install]
+WantedBy=timers.target
+`;
+  return [
+    { path: join(folder, `${name}.service`), content: service },
+    { path: join(folder, `${name}.timer`), content: timer },
+  ];
+}
+
+/** Ends the line of the crontab, and finds it again. */
+export const cronTag = (project: string): string => `# aos-update:${project}`;
+
+export function cronUpdateLine(update: NightlyUpdate, { hour, minute }: { hour: number; minute: number }): string {
+  const command = update.command.map(quoteForCron).join(' ');
+  return `${minute} ${hour} * * * ${command} >/dev/null 2>&1 ${cronTag(update.project)}`;
+}
+
+const escapeXml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+export function launchdPlist(
+  update: NightlyUpdate,
+  folder: string,
+  { hour, minute }: { hour: number; minute: number },
+): UnitFile {
+  const words = update.command.map((word) => `    <string>${escapeXml(word)}</string>`).join('\n');
+  const content = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key>
+  <string>${unitName(update.project)}</string>
+  <key>ProgramArguments</key>
+  <array>
+${words}
+  </array>
+  <key>StartCalendarInterval</key>
+  <dict>
+    <key>Hour</key>
+    <integer>${hour}</integer>
+    <key>Minute</key>
+    <integer>${minute}</integer>
+  </dict>
+</dict>
+</plist>
+`;
+  return { path: join(folder, `${unitName(update.project)}.plist`), content };
+}
+
+/** By the rules of CommandLineToArgvW: quotes around, backslashes doubled before a quote. */
+export const quoteForWindows = (word: string): string =>
+  /^[^\s"]+$/.test(word) ? word : `"${word.replaceAll(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1')}"`;
+
+/**
+ * A task as the Task Scheduler exports it. It starts later where the machine was off, and never twice at the same time.
+ * @param isSystem it runs as SYSTEM, also while no one is logged on; else as the user, while he is
+ */
+export function taskXml({ project, command }: NightlyUpdate, isSystem: boolean): string {
+  const [program = '', ...words] = command;
+  const principal = isSystem
+    ? '<UserId>S-1-5-18</UserId>\n      <RunLevel>HighestAvailable</RunLevel>'
+    : '<LogonType>InteractiveToken</LogonType>\n      <RunLevel>LeastPrivilege</RunLevel>';
+  return `<?xml version="1.0" encoding="UTF-16"?>
+<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
+  <RegistrationInfo>
+    <Description>Nightly update of ${escapeXml(project)}</Description>
+  </RegistrationInfo>
+  <Triggers>
+    <CalendarTrigger>
+      <StartBoundary>2026-01-01T01:00:00</StartBoundary>
+      <Enabled>true</Enabled>
+      <RandomDelay>PT4H</RandomDelay>
+      <ScheduleByDay>
+        <DaysInterval>1</DaysInterval>
+      </ScheduleByDay>
+    </CalendarTrigger>
+  </Triggers>
+  <Principals>
+    <Principal id="Author">
+      ${principal}
+    </Principal>
+  </Principals>
+  <Settings>
+    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>
+    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
+    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
+    <StartWhenAvailable>true</StartWhenAvailable>
+    <RunOnlyIfNetworkAvailable>true</RunOnlyIfNetworkAvailable>
+    <ExecutionTimeLimit>PT2H</ExecutionTimeLimit>
+    <Enabled>true</Enabled>
+  </Settings>
+  <Actions Context="Author">
+    <Exec>
+      <Command>${escapeXml(program)}</Command>
+      <Arguments>${escapeXml(words.map(quoteForWindows).join(' '))}</Arguments>
+    </Exec>
+  </Actions>
+</Task>
+`;
+}
