@@ -39,6 +39,11 @@ export class AgentTokens implements TokenPurposes {
     return { ...request, kind: KIND, cycle: item?.regression_count ?? -1 };
   }
 
+  /** Whether a request of this project would start anything. */
+  async hasReceiver(project: string): Promise<boolean> {
+    return (await this.receivers()?.hasReceiver(KIND, project)) === true;
+  }
+
   async stateOf(purpose: TokenPurpose): Promise<PurposeState> {
     const { webhook, item: id, project: slug, cycle } = purpose as RequestPurpose;
     const receivers = this.receivers();

@@ -11,6 +11,7 @@ import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { TOKEN_PURPOSES, TOKENS } from '../../ports/domain/tokens.js';
 import { ATTEMPT_DATA, WEBHOOK_RECEIVERS } from '../../ports/domain/webhooks.js';
+import { ERRORS } from './errors.js';
 import { action, facts, pages, topic } from './pages.js';
 import { Requests } from './requests.js';
 import { routes } from './routes.js';
@@ -33,6 +34,7 @@ export default definePlugin({
     PROJECT_BELONGINGS.point,
     TOKEN_PURPOSES.point,
   ],
+  errors: ERRORS,
   collections: [
     { name: 'rules', indexes: [{ fields: ['project'] }] },
     { name: 'runs', indexes: [{ fields: ['changed_at'] }] },

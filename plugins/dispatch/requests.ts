@@ -14,6 +14,7 @@ import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 import type { DomainEvent } from '../../ports/events.js';
 import type { Ids } from '../../ports/ids.js';
 import { nameOfCaller, ownProject } from './caller.js';
+import { refusal } from './errors.js';
 import { fits, nameOf } from './rule.js';
 import { RequestRules } from './rules.js';
 import { AgentTokens } from './agent-tokens.js';
@@ -48,7 +49,7 @@ export class Requests implements AttemptData {
     return item;
   }
 
-  /** @throws ServiceError not_found, already_claimed, invalid_transition, validation_failed */
+  /** @throws ServiceError not_found, already_claimed, on_hold, no_agent, invalid_transition, validation_failed */
   async ask(
     principal: Principal,
     name: string,
@@ -56,7 +57,8 @@ export class Requests implements AttemptData {
   ): Promise<{ item: Item; request: RunView | null }> {
     const item = await this.need(principal, name);
     const asked = agent || item.target_agent || ANY_AGENT;
-    await this.#ask(item, { key: this.ids.uuid(), agent: asked, actor: nameOfCaller(principal), rule: null });
+    const request = { key: this.ids.uuid(), agent: asked, actor: nameOfCaller(principal), rule: null };
+    await this.#ask(item, { ...request, check: () => this.#checkReceiver(item.project) });
     return { item: await this.need(principal, item.id), request: await this.runs.of(item.id) };
   }
 
@@ -80,6 +82,21 @@ export class Requests implements AttemptData {
 
   async #ask(item: Item, request: Parameters<TrackedItems['requestAgent']>[1]): Promise<void> {
     if (await this.items.requestAgent(item.id, request)) await this.runs.begun(item.id, item.project, request.agent);
+  }
+
+  /** @throws ServiceError no_agent */
+  async #checkReceiver(project: string): Promise<void> {
+    if (await this.purposes.hasReceiver(project)) return;
+    const settings_url = `${this.#baseUrl}/webhooks/new`;
+    throw refusal(
+      'no_agent',
+      `No webhook that names ${AGENT_REQUESTED.event} for the project ${project} is enabled, so no agent would start. Create one: ${settings_url}`,
+      { extra: { settings_url } },
+    );
+  }
+
+  get #baseUrl(): string {
+    return this.app.base_url.replace(/\/+$/, '');
   }
 
   async told(principal: Principal, name: string, told: AgentProgress): Promise<RunView | null> {
@@ -112,7 +129,7 @@ export class Requests implements AttemptData {
       { id, project, agent, requested_at: event.timestamp },
       { token_id: issued.id, token_expires_at },
     );
-    const mcp_url = `${this.app.base_url.replace(/\/+$/, '')}/mcp`;
+    const mcp_url = `${this.#baseUrl}/mcp`;
     return { data: { mcp_url, token: issued.token, token_expires_at }, secrets: [issued.token] };
   }
 }

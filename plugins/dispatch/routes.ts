@@ -45,8 +45,8 @@ const itemRoutes = (requests: Requests): RouteSpec[] => [
     summary: 'Ask for the item’s agent',
     description:
       'Sends `agent.requested` to the webhooks that name this event, with the address of `/mcp` and a token for the project and the ' +
-      'agent. Without `agent` it is the item’s `target_agent`. 409 `already_claimed` while an agent holds the item, ' +
-      '409 `invalid_transition` once it is decided.',
+      'agent. Without `agent` it is the item’s `target_agent`. 409 `already_claimed` while an agent holds the item, `on_hold` while a ' +
+      'person has stopped the work, `no_agent` where no webhook would get the request, `invalid_transition` once it is decided.',
     access: MANAGE,
     input: {
       params,
@@ -54,7 +54,7 @@ const itemRoutes = (requests: Requests): RouteSpec[] => [
       optionalBody: true,
     },
     output: runAnswer,
-    errors: ['not_found', 'already_claimed', 'invalid_transition'],
+    errors: ['not_found', 'already_claimed', 'on_hold', 'no_agent', 'invalid_transition'],
     handle: async ({ principal, params: { id = '' }, body }) => {
       const { agent } = (body ?? {}) as { agent?: string | null };
       const { request } = await requests.ask(principal, id, agent);

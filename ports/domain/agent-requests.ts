@@ -33,4 +33,6 @@ export interface AgentRequest {
   actor: string | null;
   /** The rule that asks; null: somebody did. */
   rule: string | null;
+  /** Called once the item itself allows the request; what it throws refuses it. */
+  check?: () => Promise<void>;
 }

@@ -127,7 +127,7 @@ export interface TrackedItems {
   ): Promise<readonly { ref: string; outcome: ForgeOutcome }[]>;
   /**
    * Asks for an agent: a history entry, and `agent.requested`. False: this request was made before.
-   * @throws ServiceError not_found, already_claimed (one works on it), invalid_transition (it is decided),
+   * @throws ServiceError not_found, already_claimed (one works on it), on_hold, invalid_transition (it is decided),
    *   validation_failed
    */
   requestAgent(item: string, request: AgentRequest): Promise<boolean>;

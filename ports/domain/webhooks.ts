@@ -40,6 +40,8 @@ export const ATTEMPT_DATA = extensionPoint<AttemptData>('webhooks.attempt_data')
 export interface WebhookReceivers {
   /** Whether this webhook still exists and gets this event of this project by name. Disabled ones count. */
   receives(webhook: string, event: string, project: string): Promise<boolean>;
+  /** Whether any enabled webhook gets this event of this project by name. */
+  hasReceiver(event: string, project: string): Promise<boolean>;
 }
 
 export const WEBHOOK_RECEIVERS = token<WebhookReceivers>('webhooks.receivers');

@@ -17,7 +17,7 @@ import type { ItemDoc, ClaimLease, Unread } from '../item/model.js';
 import { LeaseTimes } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { allowed } from '../item/transitions.js';
-import { isHeld, isLive } from '../item/view.js';
+import { isBlocked, isHeld, isLive } from '../item/view.js';
 import { Expiry } from './expiry.js';
 import { Handovers, type Handover } from './handover.js';
 import { News } from './news.js';
@@ -162,7 +162,8 @@ export class Leases {
   }
 
   /**
-   * Gives the item back. For 24 hours `action=next` skips it for the holder who released it. The third release without
+   * Gives the item back. For 24 hours `action=next` skips it for the holder who released it, unless another item blocks
+   * it. The third release without
    * a change of status makes it `needs_info`.
    * @throws ServiceError not_found, lease_lost, lease_limit, claim_required, validation_failed
    */
@@ -178,7 +179,9 @@ export class Leases {
       const to = releases >= MOST_RELEASES ? 'needs_info' : 'open';
       change
         .status(to, { why: 'released', ...(reason !== null && { reason }), ...(to !== 'open' && { releases }) })
-        .assign({ release_count: to === 'open' ? releases : 0, passed: passedBy(item, held, now) });
+        .assign({ release_count: to === 'open' ? releases : 0 });
+      // Its holder waits for another item, and gets it back when that is finished.
+      if (!isBlocked(item)) change.assign({ passed: passedBy(item, held, now) });
       if (comment) change.comment(comment, authorKind(caller));
     });
     return this.items.view(doc);

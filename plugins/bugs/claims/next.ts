@@ -10,7 +10,7 @@ import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { claimUnread } from '../item/change-set.js';
 import { agentOf, holderOf, leaseFor } from '../item/lease.js';
-import { either, notPassed, servedTo, soleTarget, stretchOf } from '../item/queue.js';
+import { either, notPassed, servedTo, soleTarget, stretchOf, unassigned } from '../item/queue.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { Arrivals } from './arrivals.js';
@@ -130,7 +130,8 @@ export class NextItem {
       this.watermark.write(claimedId, async (stamp, now) => {
         const claim = { ...leaseFor(caller, claimant, secret, now, this.expiry.mark(now)), ...slot };
         // `queue_key` holds the severity already.
-        const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
+        const served = { ...servedTo(agent, filter), ...unassigned(filter) };
+        const queue = { ...filter, severity_rank: undefined, ...served, queue_key: stretchOf(filter) };
         const waiting = either(queue, notPassed(holder, stamp));
         const update = claimUnread(claim, unfiled);
         const rendering = { ...CLAIMED_ROW, beside: texts, context: { now } };
@@ -142,7 +143,10 @@ export class NextItem {
         return { item: new JsonText(item), facts, lease: { claim_token: secret, expires_at, lease_seconds } };
       });
     const fits = (): Filter =>
-      either({ ...filter, ...servedTo(agent, filter), muted: false }, notPassed(holder, this.deps.clock.iso()));
+      either(
+        { ...filter, ...servedTo(agent, filter), ...unassigned(filter), muted: false },
+        notPassed(holder, this.deps.clock.iso()),
+      );
     let fetched = await first();
     for (let tries = 0; fetched === null && tries < TRIES && (await this.expiry.free(fits())); tries++)
       fetched = await first();

@@ -2,6 +2,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
+import { unassigned } from '../item/queue.js';
 
 /** Items that match the query but are not handed out to this caller. An item may count under two reasons. */
 export interface WaitingItems {
@@ -11,7 +12,7 @@ export interface WaitingItems {
   /** Blocked by an unfinished item. */
   blocked: number;
   released_by_you: number;
-  /** Reserved for another agent. */
+  /** Reserved for another agent, or taken by a person. */
   for_others: number;
   muted: number;
 }
@@ -28,14 +29,16 @@ export class WaitingCounts {
     const within = (more: Filter): Promise<number> =>
       items.count({ ...filter, ...(or !== undefined && { or }), ...more });
     const open = (more: Filter): Promise<number> => within({ status: 'open', ...more });
-    const [reserved, on_hold, blocked, released_by_you, for_others, muted] = await Promise.all([
+    const isLeftOut = unassigned(query)['assignee'] === null;
+    const [reserved, on_hold, blocked, released_by_you, for_agents, for_people, muted] = await Promise.all([
       within({ status: 'in_progress', 'claim.expires_at': { gt: now } }),
       open({ 'held.at': { gt: '' } }),
       open({ 'blocked.at': { gt: '' } }),
       open({ queue_key: { gt: '' }, [`passed.${holder}`]: { gt: now } }),
       open({ queue_key: { gt: '' }, target_agent: { ne: agent, gt: '' } }),
+      isLeftOut ? open({ queue_key: { gt: '' }, assignee: { gt: '' }, target_agent: { in: [null, agent] } }) : 0,
       filter['muted'] === undefined ? open({ muted: true, muted_by_rule_id: { gt: '' } }) : open({ muted: true }),
     ]);
-    return { reserved, on_hold, blocked, released_by_you, for_others, muted };
+    return { reserved, on_hold, blocked, released_by_you, for_others: for_agents + for_people, muted };
   }
 }

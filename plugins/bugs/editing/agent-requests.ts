@@ -8,8 +8,8 @@ import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { AGENT_REQUESTED, type AgentRequest } from '../../../ports/domain/agent-requests.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { alreadyClaimed } from '../item/lease.js';
-import { statusAt, isLive } from '../item/view.js';
+import { alreadyClaimed, onHold } from '../item/lease.js';
+import { isHeld, isLive, statusAt } from '../item/view.js';
 import { Items } from '../store/items.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
@@ -27,9 +27,9 @@ export class AgentRequests {
   /**
    * @param caller the plugin, with the name of who asks
    * @returns false: this request was made before
-   * @throws ServiceError not_found, already_claimed, invalid_transition, validation_failed
+   * @throws ServiceError not_found, already_claimed, on_hold, invalid_transition, validation_failed
    */
-  async ask(name: string, caller: BugCaller, { key, agent, rule }: AgentRequest): Promise<boolean> {
+  async ask(name: string, caller: BugCaller, { key, agent, rule, check }: AgentRequest): Promise<boolean> {
     await this.secrets.refuse({ agent });
     const found = await this.items.find(name);
     if (found === null) throw notFound(`item ${name.slice(0, 100)}`);
@@ -44,7 +44,9 @@ export class AgentRequests {
           'invalid_transition',
           'An agent is asked for an item that is open or needs information.',
         );
+      if (isHeld(item)) throw onHold(item);
       if (isLive(item.claim, now)) throw alreadyClaimed(item.claim, caller);
+      await check?.();
       plan
         .note('agent requested', { agent, ...(rule !== null && { rule }) }, id)
         .tell(AGENT_REQUESTED.event, { agent });

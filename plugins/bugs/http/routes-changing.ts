@@ -135,7 +135,7 @@ const comment = ({ comments }: BugServices): RouteSpec => ({
   },
 });
 
-function leases({ leases: service }: BugServices): RouteSpec[] {
+function leases({ leases: service, lists }: BugServices): RouteSpec[] {
   const shared = { method: 'POST', access: { scope: MANAGE } } as const;
   return [
     {
@@ -148,7 +148,10 @@ function leases({ leases: service }: BugServices): RouteSpec[] {
       description: 'The same credential and agent get their lease back with a new `claim_token`; the old one is dead.',
       input: { params, body: schemas.claimBody, optionalBody: true },
       output: shapes.claimedOutput,
-      handle: async (request) => secret(await service.claim(idOf(request), callerIn(request), request.body ?? {})),
+      handle: async (request) => {
+        const claimed = await service.claim(idOf(request), callerIn(request), request.body ?? {});
+        return secret({ ...claimed, ...(await lists.briefing(claimed.item)) });
+      },
     },
     {
       ...shared,

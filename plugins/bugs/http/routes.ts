@@ -140,7 +140,7 @@ const next = (services: BugServices): RouteSpec => ({
 });
 
 async function fetchNext(
-  { nextItem: service, parts, lists }: BugServices,
+  { nextItem: service, lists }: BugServices,
   request: HttpRequest,
   query: BugsQuery,
 ): Promise<Reply> {
@@ -153,8 +153,7 @@ async function fetchNext(
   // An agent reads the newest occurrence first; the route's answer stays as its contract has it.
   const granted = await service.next(caller, query, filter, request);
   if (granted.item === null) return answered(granted);
-  const [occurrence, places] = await Promise.all([parts.newest(granted.item.id), lists.places(granted.item)]);
-  return answered({ ...granted, ...places, ...(occurrence && { occurrence }) });
+  return answered({ ...granted, ...(await lists.briefing(granted.item)) });
 }
 
 const detail = ({ lists }: BugServices): RouteSpec => ({

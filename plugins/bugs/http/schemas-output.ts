@@ -185,11 +185,6 @@ const handover = named(
     untrusted_fields,
   }),
 );
-const claimed = named(
-  'ClaimedItem',
-  joi.object({ item: item.required(), lease: lease.required(), handover: handover.required(), news }),
-);
-export const claimedOutput = claimed;
 export const renewedOutput = named('RenewedItem', whole({ item, lease, news }));
 export const editedOutput = named(
   'ItemChanged',
@@ -230,6 +225,33 @@ const spread = named(
     tags: joi.object().pattern(joi.string(), shares).description('By the key of `key:value`; others under `tag`'),
   }),
 );
+const similarItem = named(
+  'SimilarItem',
+  whole({
+    ref: joi.string(),
+    title: joi.string(),
+    status: itemStatus,
+    severity,
+    resolved_in_build: outside,
+    fix_commit: text,
+    untrusted_fields,
+  }),
+);
+const codeAddress = text.description('The code in its repository, where its place there is known');
+export const claimedOutput = named(
+  'ClaimedItem',
+  joi.object({
+    item: item.required(),
+    lease: lease.required(),
+    handover: handover.required(),
+    news,
+    code_url: codeAddress,
+    spread,
+    ...timelineShape,
+    occurrence: occurrence.description('The newest that is kept'),
+    similar: joi.array().items(similarItem).max(3).description('Near it by class, file or words'),
+  }),
+);
 const pullRequest = named(
   'PullRequest',
   whole({
@@ -246,7 +268,7 @@ export const detailOutput = named(
   'ItemDetail',
   whole({
     item,
-    code_url: text.description('The code in its repository, where its place there is known'),
+    code_url: codeAddress,
     people,
     spread: spread.description('Of the kept occurrences; each the five most frequent values'),
     links,

@@ -220,6 +220,17 @@ const placesOf = (data: Data): Answer => ({
   ...spreadOf(data['spread']),
 });
 
+/** Characters of the title of a near item: enough to see whether to read it. */
+const NEAR_TITLE = 80;
+
+/** Items near a claimed one, to be read with `get`; nothing where there are none. */
+const nearOf = (data: Data): Answer => {
+  const similar = listOf(data['similar']).map(({ ref, status, title }) => {
+    return { ref, status, title: wordOf(title).slice(0, NEAR_TITLE).toWellFormed() };
+  });
+  return similar.length === 0 ? {} : { similar };
+};
+
 /** A claimed item: the place of the failure comes first. */
 export const taken = (data: Data): Answer => {
   if (!isData(data['item'])) return { item: null, ...(isData(data['waiting']) && { waiting: told(data['waiting']) }) };
@@ -231,8 +242,10 @@ export const taken = (data: Data): Answer => {
     item,
     ...placesOf(data),
     ...(occurrence && { occurrence }),
+    ...nearOf(data),
     ...only(data, ['lease']),
     ...handed(data),
+    ...newsOf(data),
   };
 };
 

@@ -136,7 +136,7 @@ export const claim: ToolSpec = {
     'Reserve a certain item that you found by search. Claiming yours again replaces its claim_token. Returns the lease.',
   describe,
   untrusted,
-  answer: written,
+  answer: taken,
 };
 
 export const renew: ToolSpec = {

@@ -2,11 +2,13 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { denied, ServiceError } from '../../../kernel/errors.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
+import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { hashOf } from './document-ids.js';
 import { refusal } from '../errors.js';
 import type { ChangeSet } from './change-set.js';
 import type { ItemDoc, ClaimLease, LeaseEnd, LeaseMark } from './model.js';
+import { allowed, STATUSES } from './transitions.js';
 import { EXPIRIES, isLive } from './view.js';
 
 /** A lease ends this long after its claim, however often it is renewed. */
@@ -139,8 +141,19 @@ export function leaseFor(
 export const limitReached = (): ServiceError =>
   refusal('lease_limit', 'A lease ends 24 hours after its claim; claim again.');
 
-export const notFrom = (from: string, to: string): ServiceError =>
-  new ServiceError('invalid_transition', `An item that is ${spoken(from)} cannot become ${spoken(to)} this way.`);
+export const notFrom = (from: ItemStatus, to: ItemStatus): ServiceError =>
+  new ServiceError(
+    'invalid_transition',
+    `An item that is ${spoken(from)} cannot become ${spoken(to)} this way. ${possibleFrom(from, to)}`,
+  );
+
+/** What a caller that was refused may do instead. */
+function possibleFrom(from: ItemStatus, to: ItemStatus): string {
+  if (to === 'in_progress' && allowed(from, to, 'claim')) return 'Claim it, or take it with `next`.';
+  const targets = STATUSES.filter((status) => allowed(from, status, 'patch'));
+  const also = allowed(from, 'in_progress', 'claim') ? ', or be claimed' : '';
+  return `It can become ${targets.map(spoken).join(', ')}${also}.`;
+}
 
 export const inReview = (): ServiceError =>
   new ServiceError(

@@ -16,6 +16,12 @@ export function servedTo(agent: string, { target_agent: wanted }: Filter): Filte
   return { target_agent: { in: names.includes(agent) ? [agent] : [] } };
 }
 
+/** Leaves out items that a person has taken, unless the query asks for their assignee or for an item by its ref. */
+export function unassigned({ assignee, ref, or }: Filter): Filter {
+  const isAsked = assignee !== undefined || ref !== undefined || or?.some((one) => one['ref'] !== undefined) === true;
+  return isAsked ? {} : { assignee: null };
+}
+
 /**
  * The range of the queue with the wanted severities, most urgent first: a caller that asks for low items does not read
  * past all the others (`queueKeyOf` in derived.ts puts the severity first).

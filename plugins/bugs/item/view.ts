@@ -44,7 +44,7 @@ export const isLive = (lease: ClaimLease | null, now: number): lease is ClaimLea
 export const isHeld = ({ held }: Pick<ItemDoc, 'held'>): boolean => held !== undefined && held !== null;
 
 /** An unfinished item blocks it (contract 20, links). */
-const isBlocked = ({ blocked }: Pick<ItemDoc, 'blocked'>): boolean => blocked !== undefined && blocked !== null;
+export const isBlocked = ({ blocked }: Pick<ItemDoc, 'blocked'>): boolean => blocked !== undefined && blocked !== null;
 
 const claimView = (lease: ClaimLease): Claim => ({
   agent: lease.agent,

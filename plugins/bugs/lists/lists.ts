@@ -23,7 +23,7 @@ import { Items } from '../store/items.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import type { ItemDoc } from '../item/model.js';
 import { ITEM_ROW } from '../item/row.js';
-import { Handovers, isUntouched, type Handover } from '../claims/handover.js';
+import { Handovers, type Handover } from '../claims/handover.js';
 import { Leases } from '../claims/leases.js';
 import type { LinkView } from '../links/shown.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
@@ -54,6 +54,18 @@ export interface ItemDetail extends ItemSurroundings, Record<'occurrences' | 'co
   handover: Handover;
 }
 
+/** An item that is near another one, in short. */
+export interface SimilarItem extends Pick<
+  Item,
+  'ref' | 'title' | 'status' | 'severity' | 'resolved_in_build' | 'fix_commit' | 'untrusted_fields'
+> {}
+
+/** Beside an item that was just claimed: its code, where else it happens, its newest occurrence, and items near it. */
+export interface Briefing extends ItemSurroundings {
+  occurrence?: object;
+  similar: SimilarItem[];
+}
+
 /** What a forge said last of the item's pull request. */
 export interface PullRequestView extends PullRequest {
   untrusted_fields: string[];
@@ -65,6 +77,19 @@ const OUTSIDE_OF_PULL_REQUEST = ['url', 'title', 'author'];
 const LAST = 10;
 const DELTA: Sort = [['updated_at', 'asc']];
 const MARKED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~(.*)$/s;
+
+/** Items near a claimed one that are named. */
+const MOST_SIMILAR = 3;
+
+const similarView = ({ ref, title, status, severity, resolved_in_build, fix_commit = null }: ItemDoc): SimilarItem => ({
+  ref,
+  title,
+  status,
+  severity,
+  resolved_in_build,
+  fix_commit,
+  untrusted_fields: ['title', 'resolved_in_build', 'fix_commit'],
+});
 
 /** Reads a page of rows. */
 type Rows = (query: Find) => Promise<Rendered>;
@@ -177,11 +202,15 @@ export class Lists {
     return { item, ...surroundings, people, ...parts, pull_request, handover };
   }
 
-  /** An item's code, where else it happens, and its place among the releases. @param item as it was just claimed */
-  async places(item: Item): Promise<ItemSurroundings> {
-    // An item that was only claimed since it was made was never split.
-    const stored = isUntouched(item) ? null : await this.deps.items.get(item.id);
-    return this.around.of(item, stored ?? {});
+  /** What an agent reads first with an item that it has just claimed. */
+  async briefing(item: Item): Promise<Briefing> {
+    const stored = await this.deps.items.get(item.id);
+    const [places, occurrence, similar] = await Promise.all([
+      this.around.of(item, stored ?? {}),
+      this.parts.newest(item.id),
+      stored === null ? [] : similarTo(this.deps, stored, MOST_SIMILAR),
+    ]);
+    return { ...places, ...(occurrence && { occurrence }), similar: similar.map(similarView) };
   }
 
   async #pullRequest({ project, pr_url }: ItemDoc): Promise<PullRequestView | null> {

@@ -1,9 +1,10 @@
 /**
- * Items that are near another one: of the same class or origin, or told of in the same words. An error has a class and
- * a file; a report that a person or agent wrote often has its title alone.
+ * Items that are near another one: of the same class or origin, or described in the same words. An error has a class
+ * and a file; a report that a person or agent wrote often has its title and description alone.
  *
- * The work is bounded: one page of the store by class, one by file, and one for each of a few words. Rejected: one
- * query over all words as alternatives, since no look-up serves it and a rare word would then read the whole project.
+ * The work is bounded: one page of the store by class, one by file, and one for each of a few words of the title and of
+ * the description. Rejected: one query over all words as alternatives, since no look-up serves it and a rare word would
+ * then read the whole project.
  */
 import type { Filter } from '../../../ports/store.js';
 import type { BugDeps } from '../deps.js';
@@ -21,11 +22,13 @@ const COMMON: ReadonlySet<string> = new Set(
 const SHARED = 2;
 /** Items of one word that are compared; of a frequent word the ones seen last. */
 const PER_WORD = 50;
+/** Characters of a text that are read for its words. */
+const READ = 4_096;
 const WORD = /[\p{L}\p{N}_]+/gu;
 
-/** The words of a title that tell it from others, the longest first, since long words are the rare ones. Pure. */
-export function tellingWords(title: string): string[] {
-  const words = (title.toLowerCase().match(WORD) ?? []).filter(
+/** The words of a text that tell it from others, the longest first, since long words are the rare ones. Pure. */
+export function tellingWords(text: string): string[] {
+  const words = (text.slice(0, READ).toLowerCase().match(WORD) ?? []).filter(
     (word) => word.length >= SHORTEST && !COMMON.has(word) && /\p{L}/u.test(word),
   );
   return [...new Set(words)].toSorted((a, b) => b.length - a.length).slice(0, MOST_WORDS);
@@ -33,31 +36,67 @@ export function tellingWords(title: string): string[] {
 
 /**
  * Other items of the item's project: those with its class and file first, then those with one of the two, then those
- * with two or more of its title's telling words, most words first; among equals those seen last first.
+ * that share two or more of its title's telling words, or half of its description's; most words first, among equals
+ * those seen last first.
  */
-export async function similarTo({ items }: Pick<BugDeps, 'items'>, item: ItemDoc, limit: number): Promise<ItemDoc[]> {
+export async function similarTo(
+  { items, words, texts }: Pick<BugDeps, 'items' | 'words' | 'texts'>,
+  item: ItemDoc,
+  limit: number,
+): Promise<ItemDoc[]> {
   const { id, project, exception_class, file_path } = item;
-  const words = tellingWords(item.title);
-  const find = async (filter: Filter, most: number): Promise<ItemDoc[]> => {
-    const page = await items.find({ filter: { project, ...filter }, sort: sortOf(), limit: most });
-    return page.items.filter((other) => other.id !== id);
-  };
-  const [byClass, byFile, ...byWord] = await Promise.all([
+  const titleWords = tellingWords(item.title);
+  const find = async (filter: Filter, most: number): Promise<readonly ItemDoc[]> =>
+    (await items.find({ filter: { project, ...filter }, sort: sortOf(), limit: most })).items;
+  const description = (await texts.get(id))?.description ?? '';
+  const describedWords = tellingWords(description);
+  const [byClass, byFile, described, ...byWord] = await Promise.all([
     exception_class === null ? [] : find({ exception_class }, limit + 1),
     file_path === null ? [] : find({ file_path }, limit + 1),
-    ...words.map((word) => find({ search_text: { contains: word } }, PER_WORD)),
+    describedAs(words, project, describedWords),
+    ...titleWords.map((word) => find({ search_text: { contains: word } }, PER_WORD)),
   ]);
+  const found = new Map([...byClass, ...byFile, ...byWord.flat()].map((other) => [other.id, other]));
+  const missing = [...described.keys()].filter((one) => !found.has(one));
+  for (const other of missing.length === 0 ? [] : await find({ id: { in: missing } }, missing.length))
+    found.set(other.id, other);
+  found.delete(id);
+
   const origins = (other: ItemDoc): number =>
     Number(exception_class !== null && other.exception_class === exception_class) +
     Number(file_path !== null && other.file_path === file_path);
-  const shared = (other: ItemDoc): number => words.filter((word) => other.search_text.includes(word)).length;
-  const found = new Map([...byClass, ...byFile, ...byWord.flat()].map((other) => [other.id, other]));
   return [...found.values()]
-    .map((other) => ({ other, origins: origins(other), shared: shared(other) }))
-    .filter((one) => one.origins > 0 || one.shared >= Math.min(words.length, SHARED))
+    .map((other) => {
+      const titled = sharedWords(titleWords, other.search_text);
+      const said = sharedWords(describedWords, described.get(other.id) ?? '');
+      const isNear = titled >= Math.min(titleWords.length, SHARED) || isNearDescription(said, describedWords.length);
+      return { other, origins: origins(other), shared: titled + said, isNear };
+    })
+    .filter((one) => one.origins > 0 || (one.isNear && one.shared > 0))
     .toSorted(
       (a, b) => b.origins - a.origins || b.shared - a.shared || (a.other.last_seen_at < b.other.last_seen_at ? 1 : -1),
     )
     .slice(0, limit)
     .map(({ other }) => other);
+}
+
+const sharedWords = (wanted: readonly string[], text: string): number =>
+  wanted.filter((word) => text.includes(word)).length;
+
+const isNearDescription = (shared: number, wanted: number): boolean =>
+  shared >= Math.max(SHARED, Math.ceil(wanted / 2));
+
+/** What was written about other items of the project that have one of these words: id → text. */
+async function describedAs(
+  words: BugDeps['words'],
+  project: string,
+  wanted: readonly string[],
+): Promise<Map<string, string>> {
+  if (wanted.length < SHARED) return new Map();
+  const pages = await Promise.all(
+    wanted.map((word) =>
+      words.find({ filter: { project, text: { contains: word } }, sort: [['id', 'desc']], limit: PER_WORD }),
+    ),
+  );
+  return new Map(pages.flatMap(({ items }) => items.map(({ id, text }) => [id, text])));
 }

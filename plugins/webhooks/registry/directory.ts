@@ -45,8 +45,12 @@ export class WebhookDirectory implements WebhookReceivers {
   /** @see WebhookReceivers */
   async receives(id: string, event: string, project: string): Promise<boolean> {
     const webhook = await getCached(this.deps.webhooks, id);
-    if (webhook === null || !webhook.events.includes(event)) return false;
-    return webhook.project_slug === null || webhook.project_slug === project;
+    return webhook !== null && isReceiver(webhook, event, project);
+  }
+
+  /** @see WebhookReceivers */
+  async hasReceiver(event: string, project: string): Promise<boolean> {
+    return (await this.enabled()).some((webhook) => isReceiver(webhook, event, project));
   }
 
   /**
@@ -71,3 +75,6 @@ export class WebhookDirectory implements WebhookReceivers {
     return known;
   }
 }
+
+const isReceiver = ({ events, project_slug }: Readonly<Webhook>, event: string, project: string): boolean =>
+  events.includes(event) && (project_slug === null || project_slug === project);

@@ -7,7 +7,7 @@ import type { Forge } from '../../../plugins/forges/verification.js';
 import { ADMIN, TestService } from '../../support/service.js';
 import { Visitor } from '../../support/visitor.js';
 import { Agent, ALL, granted } from '../mcp/fixture.js';
-import { delivery, signed } from './fixture.js';
+import { changed, delivery, signed } from './fixture.js';
 
 /** Each delivery as its forge sends it; `named` is the address as somebody copied it into the item. */
 const FORGES: { forge: Forge; event: string; folder: string; url: string; named: string; author: string }[] = [
@@ -100,8 +100,9 @@ describe('forges: the state of a pull request by its address', function () {
         expect(told, step).to.include({ state, title: fenced('Round the total once'), author: fenced(author) });
         expect(told['commit'], step).to.equal(state === 'merged' ? MERGE : undefined);
         expect(told['at']).to.equal(`2026-09-21T1${state === 'open' ? 3 : 4}:00:00.000Z`);
-        // What the service vouches for stands in the first line, what others wrote in the fence.
-        expect(text.split('\n')[0]).to.include(`"state":"${state}"`).and.not.include('Round the total');
+        expect(text).to.include(`"state":"${state}"`);
+        // What others wrote stands in the fence alone.
+        expect(text.replaceAll(fenced('Round the total once'), '')).to.not.include('Round the total once');
         expect(await page(ref), step).to.include(`Pull request is ${state}, by ${author}`);
         const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${ref}`, token);
         expect(body['pull_request'], step).to.deep.include({
@@ -117,6 +118,21 @@ describe('forges: the state of a pull request by its address', function () {
       const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${ref}`, token);
       expect(body['item']).to.include({ status: 'resolved', review: 'merged', pr_url: named, fix_commit: MERGE });
     });
+
+  it('whoever held an item that a merge resolved corrects it without a claim', async () => {
+    const { folder, event, url } = FORGES[0] as (typeof FORGES)[number];
+    const ref = await report('Rounding, held by a live lease');
+    const { lease } = granted(await agent.call('claim', { id: ref }));
+    const { claim_token } = lease;
+    await agent.call('update', { id: ref, claim_token, pr_url: `${url}42` });
+    await send('github', event, changed(`${folder}-merged`, { html_url: `${url}42`, body: 'Once.' }));
+    const fix = { id: ref, resolved_in_build: '2.0.0' };
+    expect((await agent.call('resolve', { ...fix, claim_token })).error).to.include({ code: 'lease_lost' });
+    const corrected = await agent.call('resolve', fix);
+    expect(corrected.error, corrected.text).to.equal(null);
+    const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${ref}`, token);
+    expect(body['item']).to.include({ status: 'resolved', resolved_in_build: '2.0.0', fix_commit: MERGE });
+  });
 
   it('a request of another project says nothing here', async () => {
     await service.project('other');

@@ -146,7 +146,8 @@ describe('mcp: tools', () => {
     expect(made.data).to.have.keys('id', 'ref', 'status', 'rev', 'created', 'deduplicated');
     const id = made.data['ref'] as string;
     const claimed = await call('claim', { id });
-    expect(claimed.data).to.have.keys('ref', 'status', 'rev', 'lease');
+    expect(claimed.data, 'as next answers').to.have.keys('item', 'occurrence', 'lease', 'untrusted');
+    expect(claimed.data['item']).to.include({ ref: id, status: 'in_progress' });
     const { claim_token } = claimed.data['lease'] as { claim_token: string };
     for (const [name, args] of Object.entries({
       renew: { id, claim_token },

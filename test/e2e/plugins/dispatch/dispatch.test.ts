@@ -160,6 +160,35 @@ describe('dispatch', function () {
     expect((await call('POST', `${BUGS}/shop-1/request`, undefined, reader)).status).to.equal(403);
   });
 
+  it('refuses an item on hold, and a project without a webhook that would start an agent', async () => {
+    const held = await report({ title: 'On hold' });
+    await call('PATCH', `${BUGS}/${held}`, { hold: true, reason: 'wait', force: true });
+    const { body } = await call('POST', '/api/bugtracker/v1/report', { project: 'other', title: 'Nobody listens' });
+    const mine = await call('POST', `${HOOKS}/webhooks`, {
+      name: 'all',
+      url: all.url,
+      events: 'agent.requested',
+      enabled: false,
+      project_slug: 'other',
+    });
+    expect(mine.status, JSON.stringify(mine.body)).to.equal(201);
+    await call('PATCH', `${HOOKS}/webhooks/${hook.id}`, { project_slug: 'shop' });
+    try {
+      const refused = async (ref: string): Promise<Record<string, unknown>> => {
+        const { status, body: answer } = await call('POST', `${BUGS}/${ref}/request`);
+        expect(status).to.equal(409);
+        return answer['error'] as Record<string, unknown>;
+      };
+      expect(await refused(held)).to.deep.include({ code: 'on_hold' });
+      const none = await refused(body['ref'] as string);
+      expect(none).to.include({ code: 'no_agent' });
+      expect(none['settings_url']).to.match(/^http.*\/webhooks\/new$/);
+      expect(none['message']).to.include(none['settings_url']);
+    } finally {
+      await call('PATCH', `${HOOKS}/webhooks/${hook.id}`, { project_slug: null });
+    }
+  });
+
   it('a rule asks for items of its severity, project and tag, once in each cycle', async () => {
     const made = await call('POST', RULES, { project: 'shop', severity: 'high', tag: 'checkout', agent: 'night' });
     expect(made.status, JSON.stringify(made.body)).to.equal(201);

@@ -61,6 +61,38 @@ for (const engine of ENGINES) {
       expect((await next())?.ref).to.equal(forged);
     });
 
+    it('gives an item that is blocked back to its holder when the blocker is finished', async () => {
+      const blocked = await make('Blocked', 'critical');
+      const blocker = await make('Blocker');
+      const first = await next('a', MANAGE, '&severity=critical');
+      expect(first?.ref).to.equal(blocked);
+      const claim_token = first?.token ?? '';
+      const linked = await ask('POST', `/bugs/${blocked}/links`, { kind: 'blocked_by', ref: blocker, claim_token });
+      expect(linked.status).to.equal(201);
+      expect((await release(blocked, claim_token, { reason: 'waits for the other' })).status).to.equal(200);
+      expect(await next('a', MANAGE, '&severity=critical')).to.equal(null);
+      const second = await next('b');
+      expect(second?.ref).to.equal(blocker);
+      await ask('PATCH', `/bugs/${blocker}`, { status: 'resolved', claim_token: second?.token });
+      expect((await next('a'))?.ref).to.equal(blocked);
+    });
+
+    it('passes an item by that a person has taken, unless it is asked for', async () => {
+      const taken = await make('Taken', 'critical');
+      const free = await make('Free');
+      await ask('PATCH', `/bugs/${taken}`, { assignee: 'alice' });
+      expect((await next())?.ref).to.equal(free);
+      const { body } = await ask('POST', '/bugs?action=next', { agent: 'a' });
+      expect(body).to.deep.include({
+        item: null,
+        waiting: { reserved: 1, on_hold: 0, blocked: 0, released_by_you: 0, for_others: 1, muted: 0 },
+      });
+      const byRef = await next('a', MANAGE, `&q=${taken}`);
+      expect(byRef?.ref).to.equal(taken);
+      await release(taken, byRef?.token ?? '');
+      expect((await next('b', MANAGE, '&assignee=alice'))?.ref).to.equal(taken);
+    });
+
     it('keeps the reason, and the comment with the change or not at all', async () => {
       const ref = await make('A');
       const held = await next();

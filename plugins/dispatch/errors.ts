@@ -1,0 +1,12 @@
+/** The error codes of requests for agents (contract 70: `agent.requested`). */
+import { refusals, type Catalogue } from '../../kernel/contract.js';
+
+export const ERRORS = {
+  no_agent: [
+    409,
+    'No enabled webhook names `agent.requested` for the item’s project, so no agent would start; `error.settings_url` is where one is created.',
+    'No agent would start',
+  ],
+} as const satisfies Catalogue;
+
+export const refusal = refusals(ERRORS);

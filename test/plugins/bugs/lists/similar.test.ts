@@ -1,0 +1,65 @@
+/** Items near another one, by class, file, and the words of title and description. */
+import { expect } from 'chai';
+import { ENGINES, errorReport, fixtureOn, MANAGER, report, settled, type Fixture } from '../fixture.js';
+
+for (const engine of ENGINES)
+  describe(`bugs: similar items on ${engine.name}`, function () {
+    let fixture: Fixture;
+    let close: (() => Promise<void>) | undefined;
+    before(async function () {
+      const opened = await engine.open(() => this.skip());
+      fixture = fixtureOn(opened.store);
+      close = opened.close;
+    });
+    after(async () => {
+      if (close === undefined) return;
+      await settled(fixture);
+      await close();
+    });
+
+    const make = async (fields: object): Promise<string> => (await fixture.bugs.record(report(fields))).id;
+    const near = async (id: string): Promise<string[]> =>
+      (await fixture.lists.similar(id, MANAGER, 10)).map((item) => item.id);
+
+    it('compares descriptions of items whose titles share no word', async () => {
+      const cart = await make({
+        title: 'Basket vanishes',
+        description: 'Put something into the cart, then sign in: the checkout shows an empty cart.',
+      });
+      const twin = await make({
+        title: 'Lost goods',
+        description: 'After customers sign in, the checkout page has an empty cart although something was there.',
+      });
+      const other = await make({
+        title: 'Slow statistics',
+        description: 'The monthly report takes a minute, something blocks the database.',
+      });
+      const bare = await make({ title: 'Printer jams' });
+      expect(await near(cart)).to.deep.equal([twin]);
+      expect(await near(twin)).to.deep.equal([cart]);
+      for (const id of [other, bare]) expect(await near(id)).to.deep.equal([]);
+    });
+
+    it('names class and file before words', async () => {
+      const fields = { exception_class: 'RangeError', file_path: 'src/price.ts' };
+      const one = await fixture.bugs.record(errorReport({ ...fields, title: 'RangeError: invalid price' }));
+      const sameFile = await fixture.bugs.record(
+        errorReport({ ...fields, exception_class: 'TypeError', title: 'TypeError: no amount', error_message: 'b' }),
+      );
+      const words = await make({ title: 'Invalid price rangeerror in the offer' });
+      expect(await near(one.id)).to.deep.equal([sameFile.id, words]);
+    });
+
+    it('is told to whoever claims an item, at most three of them', async () => {
+      const made: string[] = [];
+      for (const nth of ['first', 'second', 'third', 'fourth', 'fifth'])
+        made.push(await make({ title: `Unreachable warehouse scanner ${nth}` }));
+      const { item } = await fixture.leases.claim(made[0] ?? '', MANAGER, {});
+      const { similar } = await fixture.lists.briefing(item);
+      expect(similar).to.have.length(3);
+      for (const one of similar) {
+        expect(one).to.include({ status: 'open', severity: 'medium' });
+        expect(one.title).to.include('warehouse');
+      }
+    });
+  });
