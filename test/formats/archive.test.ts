@@ -24,10 +24,10 @@ async function refusal(
 }
 
 describe('strict reading of packages', () => {
-  it('takes 8 GiB and 200,000 entries at most', () =>
+  it('accepts at most 8 GiB and 200,000 entries', () =>
     expect(PACKAGE_LIMITS).to.include({ unpackedBytes: 8 * 1024 ** 3, entries: 200_000 }));
 
-  describe('refuses, and names the entry', () => {
+  describe('rejects, and names the entry', () => {
     for (const { what, entry, why, only, slow, limits, bytes } of HOSTILE_ARCHIVES) {
       it(what, async function () {
         const archive = bytes();

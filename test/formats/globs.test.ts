@@ -42,7 +42,7 @@ describe('globs over a whole relative path', () => {
     expect(globMatcher([])('a')).to.equal(false);
   });
 
-  it('means what the regular expression means', () => {
+  it('matches what the regular expression matches', () => {
     const part = fc.constantFrom('a', 'b', '/', '*', '**', '**/', '?', '.', '/**/');
     const glob = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
     const path = fc.array(fc.constantFrom('a', 'b', '/', '.', 'ab'), { maxLength: 8 }).map((parts) => parts.join(''));
@@ -59,7 +59,7 @@ describe('globs over a whole relative path', () => {
     staysLinear(() => expect(matches('a'.repeat(2_000) + 'b')).to.equal(false));
   });
 
-  it('refuses what is no glob of ours', () => {
+  it('rejects invalid globs', () => {
     expect(refusedGlob('')).to.equal('is empty');
     expect(refusedGlob('a\\b')).to.match(/back-slash/);
     expect(refusedGlob('/a')).to.match(/relative/);
@@ -79,6 +79,6 @@ describe('globs over a whole relative path', () => {
     ['/a', /relative/],
   ];
   for (const [glob, why] of UNSUPPORTED)
-    it(`reject ${glob === '' ? 'an empty pattern' : glob} where somebody writes it`, () =>
+    it(`reject ${glob === '' ? 'an empty pattern' : glob} in new patterns`, () =>
       expect(unsupportedGlob(glob)).to.match(why));
 });

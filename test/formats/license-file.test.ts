@@ -62,7 +62,7 @@ describe('clients: license files', function () {
       for (const [carrier, carry] of Object.entries(FILE_CARRIERS))
         it(`accepts ${carrier}`, () => expect(check(carry(text))).to.include({ valid: true }));
 
-      it('is good neither before nor after its time, also with a clock set back', () => {
+      it('is invalid before and after its time, also when the clock moved backwards', () => {
         expect(check(text, { now: NOW - 3_600_001 }).reason).to.equal('not_yet_valid');
         expect(check(text, { now: Date.parse('2020-01-01') }).reason).to.equal('not_yet_valid');
         expect(check(text, { now: NOW + 30 * 86_400_000 }).reason).to.equal('file_expired');
@@ -70,7 +70,7 @@ describe('clients: license files', function () {
         expect(check(text, { machineId: 'web-2' }).reason).to.equal('wrong_machine');
       });
 
-      it('of another key, or signed for another algorithm, is refused', () => {
+      it('rejects a file of another key or signed for another algorithm', () => {
         const others = vectors.filter((one) => one.kid !== kid).map((one) => one.public_key);
         for (const other of others) expect(verifyLicenseFile(text, other, { now: NOW }).reason).to.equal('unknown_key');
         expect(verifyLicenseFile(text, [...others, public_key], { now: NOW }).valid).to.equal(true);

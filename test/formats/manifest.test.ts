@@ -91,14 +91,14 @@ describe('manifests', () => {
     ['setup as a text', 'setup', { setup: 'x' }],
   ];
   for (const [what, member, change] of wrong)
-    it(`are refused with ${what}`, () => {
+    it(`are rejected with ${what}`, () => {
       const text = JSON.stringify({ ...(JSON.parse(manifestText(release)) as object), ...change });
       expect(() => readManifest(text))
         .to.throw(ManifestInvalid)
         .with.property('member', member);
     });
 
-  it('are refused when they are no JSON, or no object', () => {
+  it('are rejected when they are not JSON, or not an object', () => {
     for (const text of ['', '{', '[]', 'null', '1']) expect(() => readManifest(text)).to.throw(ManifestInvalid);
   });
 

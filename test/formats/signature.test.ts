@@ -21,7 +21,7 @@ describe('signatures', () => {
     expect(isSignedBy(readPublicKey(pemOf(rsa().publicKey)), bytes, signature)).to.equal(false);
   });
 
-  it('takes the algorithm from the key', () => {
+  it('uses the algorithm of the key', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const key = readPublicKey(pemOf(publicKey));
     expect(key.algorithm).to.equal('ed25519');
@@ -29,7 +29,7 @@ describe('signatures', () => {
     expect(isSignedBy(key, bytes, signed(bytes, one.privateKey))).to.equal(false);
   });
 
-  it('takes signatures in canonical base64 alone', () => {
+  it('accepts signatures in canonical base64 only', () => {
     const signature = signed(bytes, one.privateKey);
     const key = readPublicKey(pemOf(one.publicKey));
     for (const other of [`${signature}\n`, ` ${signature}`, signature.replace(/=+$/, ''), `${signature}AAAA`, '', 'x'])
@@ -39,7 +39,7 @@ describe('signatures', () => {
     expect(canonicalBase64('QQ')).to.equal(null);
   });
 
-  it('refuses keys that are none, weak, private or of another kind', () => {
+  it('rejects invalid, weak and private keys, and other kinds', () => {
     const refused = [
       '',
       'hello',

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { namesSystemDirectory } from '../../formats/system-names.js';
 
 describe('slugs of system directories', () => {
-  it('are refused: those of the contract, every drop-in and every periodic script', () => {
+  it('are rejected: those of the contract, every drop-in and every periodic script', () => {
     for (const slug of ['profile.d', 'systemd', 'ssh', 'cron.d', 'sudoers.d', 'pam.d', 'apt'])
       expect(namesSystemDirectory(slug), slug).to.equal(true);
     for (const slug of [
@@ -20,12 +20,12 @@ describe('slugs of system directories', () => {
       expect(namesSystemDirectory(slug), slug).to.equal(true);
   });
 
-  it('products are none', () => {
+  it('do not include products', () => {
     for (const slug of ['shop', 'shop.web', 'my-app', 'crm', 'aos', 'initech', 'cronus', 'd', 'cron-jobs', 'updater'])
       expect(namesSystemDirectory(slug), slug).to.equal(false);
   });
 
-  it('drop-in directories of this machine are all among them', async function () {
+  it('include all drop-in directories of this machine', async function () {
     const names = await readdir('/etc').catch(() => null);
     if (names === null) this.skip();
     for (const name of names.filter((one) => /\.d$|^cron\.|^systemd$|^ssh$|^apt$|^dpkg$|^security$|^skel$/.test(one)))

@@ -11,7 +11,7 @@ const STORES = new PluginStores('kernel', []);
 const YEAR_MS = 365 * DAY_MS;
 
 for (const engine of STORES.all) {
-  describe(`kernel: a clock that is believed (${engine.name})`, () => {
+  describe(`kernel: trust in the clock (${engine.name})`, () => {
     let store: DocumentStore;
     let close = async (): Promise<void> => undefined;
     beforeEach(async function () {
@@ -20,7 +20,7 @@ for (const engine of STORES.all) {
     afterEach(() => close());
     const on = (clock: ManualClock, log = new RecordingLog()): ClockTrust => new ClockTrust({ store, clock, log });
 
-    it('is doubted after a leap, also by the next process, and for a day of running', async () => {
+    it('does not trust the clock after a jump, also in the next process, until it has run for a day', async () => {
       const clock = new ManualClock();
       const log = new RecordingLog();
       const trust = on(clock, log);
@@ -54,7 +54,7 @@ for (const engine of STORES.all) {
       expect((await again.look()).believed).to.equal(true);
     });
 
-    it('is no fault after a stop of the machine, and waited for all the same', async () => {
+    it('reports no fault after the machine was stopped, and still waits', async () => {
       const clock = new ManualClock();
       await on(clock).look();
       const booted = new ManualClock(isoOf(clock.now() + 3 * HOUR_MS));
@@ -67,7 +67,7 @@ for (const engine of STORES.all) {
       expect(log.lines.map(({ level }) => level)).to.deep.equal(['info']);
     });
 
-    it('is believed at once when it is put right', async () => {
+    it('trusts the clock immediately when it is corrected', async () => {
       const clock = new ManualClock();
       const log = new RecordingLog();
       const trust = on(clock, log);
@@ -79,7 +79,7 @@ for (const engine of STORES.all) {
       expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn', 'info']);
     });
 
-    it('is not that of one machine which leaps, for as long as another goes on', async () => {
+    it('keeps trusting the shared time while the clock of one machine jumps and another runs on', async () => {
       const right = new ManualClock();
       const wrong = new ManualClock();
       const [good, bad] = [on(right), on(wrong)];
@@ -94,7 +94,7 @@ for (const engine of STORES.all) {
       }
     });
 
-    it('is not compared with what another machine wrote long ago', async () => {
+    it('does not compare the clock with what another machine wrote long ago', async () => {
       const [one, other] = [new ManualClock(), new ManualClock()];
       const [first, second] = [on(one), on(other)];
       await first.look();
@@ -111,8 +111,8 @@ for (const engine of STORES.all) {
   });
 }
 
-describe('kernel: jobs that remove by age', () => {
-  it('are left out while the clock is doubted, and others run', async () => {
+describe('kernel: jobs that delete by age', () => {
+  it('are skipped while the clock is not trusted, and others run', async () => {
     const ran: string[] = [];
     const job = (name: string, more: object) => ({
       name,

@@ -24,7 +24,7 @@ class Writer {
 }
 
 describe('kernel/container', () => {
-  it('makes each class once, with everything that it needs, whatever the order', () => {
+  it('creates each class once with all its dependencies, in any order', () => {
     const scope = Scope.root({ name: 'shop' });
     const { writer, reader } = scope.services({ writer: Writer, reader: Reader });
     expect(writer.reader).to.equal(reader);
@@ -33,7 +33,7 @@ describe('kernel/container', () => {
     expect(scope.services({ again: Writer }).again).to.equal(writer);
   });
 
-  it('keeps two plugins apart, and lets a plugin’s own values come first', () => {
+  it('isolates two plugins, and prefers the plugin’s own values', () => {
     const root = Scope.root({ name: 'root' });
     const [one, two] = [root.child({}), root.child({ name: 'two' })];
     expect(one.services({ store: Store }).store).to.not.equal(two.services({ store: Store }).store);
@@ -41,7 +41,7 @@ describe('kernel/container', () => {
     expect(two.services({ store: Store }).store.name).to.equal('two');
   });
 
-  it('takes something else in a class’s place', () => {
+  it('replaces a class by another value', () => {
     const scope = Scope.root();
     const fake = { name: 'fake' };
     scope.bind(Store, fake);
@@ -67,7 +67,7 @@ describe('kernel/container', () => {
     );
   });
 
-  it('tells a circle with its path', () => {
+  it('reports a cycle with its path', () => {
     class Egg {
       constructor(readonly hen: object) {}
     }
@@ -86,7 +86,7 @@ describe('kernel/container', () => {
     );
   });
 
-  it('says so when @inject names nothing', () => {
+  it('reports an @inject that names nothing', () => {
     expect(() => inject(undefined as unknown as typeof Store)).to.throw('do two modules import each other?');
   });
 });

@@ -34,7 +34,7 @@ describe('kernel/contributions', () => {
     return made.kernel.system.plugins().map(({ reason }) => reason);
   }
 
-  it('takes every form of access', async () => {
+  it('accepts every form of access', async () => {
     const forms: Access[] = [
       'public',
       { scope: 'one:read' },
@@ -106,24 +106,24 @@ describe('kernel/contributions', () => {
     ],
   ];
   for (const [what, parts, reason] of bad) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       expect(await reasons(parts)).to.deep.equal([reason]);
     });
   }
 
-  it('refuses nothing at all', async () => {
+  it('rejects a missing value', async () => {
     expect(await reasons(undefined as unknown as object)).to.deep.equal([
       'setup returned something else than its parts: value is missing',
     ]);
   });
 
-  it('tells every fault of a plugin', async () => {
+  it('reports every fault of a plugin', async () => {
     expect(await reasons({ routes: [route('/a', { access: undefined }), route('/b', { access: [] })] })).to.deep.equal([
       'route GET /a: declares no access; route GET /b: declares no access',
     ]);
   });
 
-  it('gives a path, a command to the first, and names both', async () => {
+  it('gives a path or command to the first plugin, and names both', async () => {
     const command = { name: 'note add', summary: 'Adds a note', run: async () => ({ json: {}, text: '' }) };
     const found = await reasons(
       { routes: [route('/a/{id}', { aliases: ['/b'] })], commands: [command] },

@@ -67,7 +67,7 @@ describe('error codes of plugins', () => {
   after(() => service.stop());
   const ask = (name: string) => service.request('GET', `/api/oncall/v1/${name}`);
 
-  it('a declared code is answered with its status, also by a plugin that asks the one which declares it', async () => {
+  it('answers a declared code with its status, also from a plugin that calls the one which declares it', async () => {
     expect(await ask('overlap')).to.include({ status: 409, code: 'oncall_overlap' });
     expect((await ask('overlap')).fields).to.deep.equal({ from: 'is taken' });
     expect(await ask('other')).to.include({ status: 409, code: 'oncall_overlap' });
@@ -94,7 +94,7 @@ describe('error codes of plugins', () => {
     expect(service.log.lines.map(({ message }) => message).join('\n')).to.include('"mirror_undeclared"');
   });
 
-  it('stand in openapi.json: at the route, and in the catalogue', async () => {
+  it('are listed in openapi.json: at the route and in the catalogue', async () => {
     const document = (await service.openapi()) as {
       paths: Record<string, { get: { responses: Record<string, { $ref: string }> } }>;
       components: { responses: Record<string, { description: string }> };
@@ -109,7 +109,7 @@ describe('error codes of plugins', () => {
     expect(document['x-error-codes']).to.have.property('not_found');
   });
 
-  it('a route that names a code which nobody declares is a fault of its plugin at the start', async () => {
+  it('fails a plugin at the start when its route names an undeclared code', async () => {
     const wrong = plugin('oncall', [throwing('x', () => new Error('x'), ['oncall_nothing'])]);
     expect((await rejection(boot([wrong]))).message).to.match(/oncall_nothing: no error code/);
   });

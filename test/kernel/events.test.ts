@@ -15,7 +15,7 @@ const fails = (): never => {
 };
 
 describe('kernel/events', () => {
-  it('tells those who listen to the event or to everything', async () => {
+  it('notifies listeners of the event and listeners of all events', async () => {
     const bus = new InProcessEvents(new RecordingLog());
     const heard: string[] = [];
     bus.on('a', { event: 'bug.created', handle: () => void heard.push('a') });
@@ -26,7 +26,7 @@ describe('kernel/events', () => {
     expect(await bus.emit(event('nobody.listens'))).to.equal(true);
   });
 
-  it('answers false only when a durable listener failed; the others hear the event all the same', async () => {
+  it('returns false only when a durable listener failed, and still notifies the others', async () => {
     const log = new RecordingLog();
     const bus = new InProcessEvents(log);
     const heard: string[] = [];
@@ -46,7 +46,7 @@ describe('kernel/events', () => {
     expect(await bus.emit(event())).to.equal(false);
   });
 
-  it('keeps the event of a durable listener that is not ready', async () => {
+  it('stores the event for a durable listener that is not ready', async () => {
     const bus = new InProcessEvents(new RecordingLog());
     let ready = false;
     const heard: string[] = [];
@@ -58,7 +58,7 @@ describe('kernel/events', () => {
     expect(heard).to.deep.equal(['a', 'b']);
   });
 
-  it('keeps `this` of a listener that is an object', async () => {
+  it('calls a listener that is an object with its `this`', async () => {
     const bus = new InProcessEvents(new RecordingLog());
     const listener = {
       event: '*',

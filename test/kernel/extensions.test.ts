@@ -48,7 +48,7 @@ describe('kernel/extensions', () => {
     for (const made of running.splice(0)) await made.stop();
   });
 
-  it('are asked when they are used: what everybody added, in the order of the plugins', async () => {
+  it('return the extensions of all plugins in their order, at the time of use', async () => {
     let actions: () => string[] = () => [];
     await start([
       adding('rules', [link('rules')]),
@@ -72,7 +72,7 @@ describe('kernel/extensions', () => {
     expect(count()).to.equal(0);
   });
 
-  it('refuse what a manifest does not say, on both sides', async () => {
+  it('reject points and extensions that a manifest does not declare', async () => {
     const service = await start([
       tracker(() => {}),
       adding('quiet', [link('quiet')], { extends: [] }),

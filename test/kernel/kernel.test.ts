@@ -97,7 +97,7 @@ describe('kernel', () => {
       expect(states(made)).to.deep.equal({ base: 'stopped', user: 'stopped' });
     });
 
-    it('end with set up in a command', async () => {
+    it('stop after setup in a command', async () => {
       const trace: string[] = [];
       const made = traced(trace);
       expect((await made.kernel.boot('command')).address).to.equal(null);
@@ -107,7 +107,7 @@ describe('kernel', () => {
       expect(trace).to.deep.equal(['drain jobs', 'stop user', 'stop base', 'close']);
     });
 
-    it('are told as a tree', async () => {
+    it('are logged as a tree', async () => {
       const made = await start([
         quiet('alone'),
         plugin('bad', () => {
@@ -134,7 +134,7 @@ describe('kernel', () => {
   });
 
   describe('stop', () => {
-    it('during the start ends it and takes back what was done', async () => {
+    it('ends a start under way and undoes its steps', async () => {
       const trace: string[] = [];
       let release = (): void => undefined;
       const waiting = plugin('waiting', async () => {
@@ -161,7 +161,7 @@ describe('kernel', () => {
       expect(made.http.state).to.equal('new');
     });
 
-    it('goes on past a plugin that cannot stop', async () => {
+    it('continues when a plugin cannot stop', async () => {
       const trace: string[] = [];
       const made = await boot(
         [
@@ -264,7 +264,7 @@ describe('kernel', () => {
       expect(await made.kernel.service(token<() => Promise<boolean>>('talker.say'))?.()).to.equal(false);
     });
 
-    it('reaches those who need what it provides, with the reason, and nobody else', async () => {
+    it('fails only the plugins that need what it provides, with the reason', async () => {
       const made = await start([
         plugin(
           'base',
@@ -288,7 +288,7 @@ describe('kernel', () => {
       expect((await made.kernel.system.health())['asker']).to.deep.equal({ ok: true });
     });
 
-    it('of a migration is its plugin’s', async () => {
+    it('of a migration fails its plugin', async () => {
       const bad = {
         number: 1,
         name: 'first',
@@ -308,7 +308,7 @@ describe('kernel', () => {
       );
     });
 
-    it('of a health function, a panel or a badge stays where it is', async () => {
+    it('of a health function, a panel or a badge affects nothing else', async () => {
       const thrown = async (): Promise<never> => {
         throw new Error('nothing to see');
       };
@@ -375,7 +375,7 @@ describe('kernel', () => {
       expect((await service.kernel.system.health())['stranger']?.['error']).to.match(/notes/);
     });
 
-    it('refuses a class with a parameter that nothing injects', async () => {
+    it('rejects a class with a parameter that nothing injects', async () => {
       @injectable()
       class Half {
         constructor(
@@ -419,7 +419,7 @@ describe('kernel', () => {
       expect(heard[1]).to.include({ id: 'evt_x', timestamp: '2026-01-01T00:00:00.000Z', project_slug: 'shop' });
     });
 
-    it('takes parts that are an instance of a class', async () => {
+    it('accepts parts that are an instance of a class', async () => {
       class Parts {
         #started = false;
         async start(): Promise<void> {
@@ -433,7 +433,7 @@ describe('kernel', () => {
       expect(await made.kernel.system.health()).to.deep.equal({ classy: { ok: true, started: true } });
     });
 
-    it('gives jobs their plugin’s name', async () => {
+    it('prefixes jobs with the name of their plugin', async () => {
       const made = await start([
         plugin('worker', (ctx) => ({
           jobs: [
@@ -449,7 +449,7 @@ describe('kernel', () => {
   });
 
   describe('kernel.system', () => {
-    it('tells plugins, scopes, events, migrations and the engine', async () => {
+    it('lists plugins, scopes, events, migrations and the engine', async () => {
       let seen: unknown;
       const made = await start([
         plugin(
@@ -502,7 +502,7 @@ describe('kernel', () => {
       expect((await embedded.kernel.system.migrations()).pending).to.deep.equal([]);
     });
 
-    it('wait when the command asks for that', async () => {
+    it('wait when the command requests it', async () => {
       const made = await start([moved], { mode: 'command', boot: { migrate: false } });
       expect((await made.kernel.system.migrations()).pending).to.deep.equal(['moved:001-first']);
     });

@@ -45,7 +45,7 @@ for (const engine of STORES.all) {
     const take = <T>(locks: Locks, work: (held: LockHeld) => Promise<T>, name = 'sync', plugin = 'oncall') =>
       locks.run(plugin, name, log, work);
 
-    it('of many calls in several processes one runs; the others hear that it is held', async () => {
+    it('runs one of many calls in several processes, and returns null to the others', async () => {
       const all = [process_(1), process_(2), process_(3)];
       const gate = opened();
       let inside = 0;
@@ -67,7 +67,7 @@ for (const engine of STORES.all) {
       expect(await take(process_(2), async () => 2)).to.deep.equal({ result: 2 });
     });
 
-    it('is free again after work that throws, and its fence rises', async () => {
+    it('releases the lock after work that throws, and increments the fence', async () => {
       const fences: number[] = [];
       const fail = async (held: LockHeld): Promise<void> => {
         fences.push(held.fence);
@@ -78,7 +78,7 @@ for (const engine of STORES.all) {
       expect(fences[1]).to.be.greaterThan(fences[0] ?? Infinity);
     });
 
-    it('other names, and the same name of another plugin, are other locks', async () => {
+    it('uses separate locks for other names and for the same name of another plugin', async () => {
       const locks = process_(1);
       const nested = await take(locks, async () => [
         await take(locks, async () => 'same'),
@@ -88,7 +88,7 @@ for (const engine of STORES.all) {
       expect(nested).to.deep.equal({ result: [null, { result: 'name' }, { result: 'plugin' }] });
     });
 
-    it('a holder that died gives way at once on its host, and in time on another', async () => {
+    it('replaces a dead holder immediately on its host, and after the lease on another', async () => {
       const heldBy = (locks: Locks): Promise<void> =>
         new Promise((resolve, reject) => {
           void take(locks, () => (resolve(), new Promise<never>(() => undefined))).catch(reject);
@@ -104,7 +104,7 @@ for (const engine of STORES.all) {
       expect(await take(process_(2), async () => 1)).to.deep.equal({ result: 1 });
     });
 
-    it('a holder whose lock went to another learns it, and its call fails', async () => {
+    it('fails the call of a holder that lost its lock', async () => {
       let aborted = false;
       const run = take(process_(1), async (held) => {
         clock.advance(LOCK_MS + 1);
@@ -133,7 +133,7 @@ describe('kernel: ctx.lock', () => {
       },
     });
 
-  it('carries the plugin’s id, and takes names alone', async () => {
+  it('prefixes the lock with the plugin’s id, and rejects invalid names', async () => {
     const store = new MemoryStore();
     const service = await boot([plugin('oncall')], { store });
     const held = await ctx?.lock('sync:shop', async ({ fence }) => fence);

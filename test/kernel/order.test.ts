@@ -14,7 +14,7 @@ const graphs = fc
   ) as fc.Arbitrary<Dependent[]>;
 
 describe('kernel/order', () => {
-  it('keeps the listed order where nothing else is asked', () => {
+  it('keeps the listed order where no dependency requires another', () => {
     const { order, circles } = dependencyOrder([
       { id: 'c', after: ['z'] },
       { id: 'a', after: [] },
@@ -33,7 +33,7 @@ describe('kernel/order', () => {
     expect(order).to.deep.equal(['access', 'bugs', 'web']);
   });
 
-  it('names a circle in full, and not those that only wait for it', () => {
+  it('reports a cycle in full, without the plugins that only depend on it', () => {
     const { order, circles } = dependencyOrder([
       { id: 'outside', after: ['a'] },
       { id: 'a', after: ['b'] },
@@ -49,7 +49,7 @@ describe('kernel/order', () => {
     expect(order).to.deep.equal(['free']);
   });
 
-  it('respects every edge of any graph, or reports a real circle', () => {
+  it('respects every edge of any graph, or reports a real cycle', () => {
     fc.assert(
       fc.property(graphs, (graph) => {
         const { order, circles } = dependencyOrder(graph);

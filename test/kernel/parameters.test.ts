@@ -8,7 +8,7 @@ describe('timeParameter', () => {
     expect(timeParameter('since', undefined)).to.equal(undefined);
   });
 
-  it('refuses what is no time with 400 and the name of the parameter', () => {
+  it('rejects an invalid time with 400 and the name of the parameter', () => {
     let thrown: unknown;
     try {
       timeParameter('until', '2026-13-40T00:00:00Z');

@@ -33,7 +33,7 @@ function faultsOf(plugins: unknown[], sections?: Record<string, unknown>): strin
 }
 
 describe('kernel/registry', () => {
-  it('orders plugins by what they need and what they come after', () => {
+  it('orders plugins by their dependencies and their `after` lists', () => {
     const order = registered([
       plugin('web', { after: ['unknown', 'bugs'] }),
       plugin('bugs', { needs: ['access.api', 'kernel.system'] }),
@@ -55,7 +55,7 @@ describe('kernel/registry', () => {
     expect(only?.manifest.migrations.map(({ number }) => number)).to.deep.equal([2, 7]);
   });
 
-  it('refuses two providers of a token, the kernel’s own included', () => {
+  it('rejects two providers of a token, including the kernel’s own', () => {
     const mend = 'remove one of the two plugins';
     expect(
       faultsOf([plugin('one', { provides: ['x.api'] }), plugin('two', { provides: ['x.api', 'kernel.system'] })]),
@@ -65,7 +65,7 @@ describe('kernel/registry', () => {
     ]);
   });
 
-  it('refuses ids that belong to the service', () => {
+  it('rejects ids that are reserved for the service', () => {
     for (const id of ['kernel', 'jobs', 'server']) {
       expect(faultsOf([plugin(id)])).to.deep.equal([
         `plugin ${id}: the id "${id}" belongs to the service itself; give it another id (entry 0)`,
@@ -81,7 +81,7 @@ describe('kernel/registry', () => {
     ]);
   });
 
-  it('takes a plugin along whose provider has a fault, with the reason', () => {
+  it('fails a plugin whose provider has a fault, with the reason', () => {
     const wrong = 'version must be a semantic version such as "1.2.0"; mend its manifest (entry 1)';
     expect(
       faultsOf([plugin('user', { needs: ['base.api'] }), plugin('base', { provides: ['base.api'], version: '1' })]),
@@ -105,7 +105,7 @@ describe('kernel/registry', () => {
       expect(names([plugin('bad', wrong), plugin('good')])).to.deep.equal(['good', 'bad failed']);
     });
 
-    it('of a second plugin with the same id goes by its entry', () => {
+    it('of a second plugin with the same id is reported by its entry', () => {
       expect(names([plugin('one'), plugin('one')])).to.deep.equal(['one', 'entry 1 failed']);
     });
 
@@ -122,7 +122,7 @@ describe('kernel/registry', () => {
     });
   });
 
-  it('puts whoever uses a token, or extends a point, behind its owner', () => {
+  it('orders plugins that use a token or extend a point after its owner', () => {
     const order = registered([
       plugin('rules', { uses: ['tracker.api', 'gone.api'], extends: ['tracker.filters'] }),
       plugin('tracker', { provides: ['tracker.api'], extensionPoints: ['tracker.filters'] }),
@@ -130,7 +130,7 @@ describe('kernel/registry', () => {
     expect(order.map(({ manifest }) => manifest.id)).to.deep.equal(['tracker', 'rules']);
   });
 
-  it('refuses circles of every kind of step, in full', () => {
+  it('rejects cycles of every kind of dependency, in full', () => {
     const mend = 'take away one of these steps; an event or an extension point breaks a circle';
     expect(
       faultsOf([
@@ -151,7 +151,7 @@ describe('kernel/registry', () => {
     ]);
   });
 
-  it('refuses an extension point that two offer, and tells of one that nobody does', () => {
+  it('rejects an extension point with two owners, and reports one without an owner', () => {
     expect(
       faultsOf([plugin('one', { extensionPoints: ['x.actions'] }), plugin('two', { extensionPoints: ['x.actions'] })]),
     ).to.deep.equal([
@@ -161,7 +161,7 @@ describe('kernel/registry', () => {
     expect(unoffered).to.deep.equal([{ plugin: 'one', point: 'x.filters' }]);
   });
 
-  it('refuses an error code with two owners, the service’s own included', () => {
+  it('rejects an error code with two owners, including the service’s own', () => {
     const errors = { shift_overlap: [409, 'Another shift.'], conflict: [409, 'Mine.'] };
     expect(
       faultsOf([plugin('one', { errors }), plugin('two', { errors: { shift_overlap: [409, '?'] } })]),
@@ -198,7 +198,7 @@ describe('kernel/registry', () => {
       return 'none';
     };
 
-    it('leaves out what is named and whatever needs it, and says why', () => {
+    it('disables the named plugins and those that need them, with the reason', () => {
       const { plugins, off } = judged(['stream'], all, { stream: { kept: true } });
       expect(plugins.map(({ manifest }) => manifest.id)).to.deep.equal(['access', 'bugs']);
       expect(off.map(({ id, state, reason }) => `${id} ${state}: ${reason}`)).to.deep.equal([
@@ -208,19 +208,19 @@ describe('kernel/registry', () => {
       ]);
     });
 
-    it('keeps whoever extends what is off', () => {
+    it('keeps plugins that extend a disabled one', () => {
       const shown = plugin('shown', { extensionPoints: ['shown.actions'] });
       const acts = plugin('acts', { extends: ['shown.actions'] });
       expect(judged(['shown'], [shown, acts]).plugins.map(({ manifest }) => manifest.id)).to.deep.equal(['acts']);
     });
 
-    it('makes room for another provider', () => {
+    it('allows another provider in place of a disabled one', () => {
       const other = plugin('other', { provides: ['stream.api'] });
       const { plugins } = judged(['stream'], [...all, other]);
       expect(plugins.map(({ manifest }) => manifest.id)).to.include.members(['other', 'sentry', 'sdk']);
     });
 
-    it('refuses critical plugins, what they need, and unknown ids, by name', () => {
+    it('rejects critical plugins, their dependencies and unknown ids, by name', () => {
       const mend = 'mend it in local.json (plugins_off)';
       expect(refusal(['access', 'strem'])).to.equal(
         `configuration: plugins_off names "access", and the service cannot run without it; ${mend}\n` +
@@ -233,7 +233,7 @@ describe('kernel/registry', () => {
     });
   });
 
-  it('takes plugins that are instances of classes', () => {
+  it('accepts plugins that are instances of classes', () => {
     class Chat {
       id = 'chat';
       version = '1.0.0-rc.1+build.5';
@@ -246,7 +246,7 @@ describe('kernel/registry', () => {
     expect(registered([new Chat()]).map(({ manifest }) => manifest.id)).to.deep.equal(['chat']);
   });
 
-  it('judges values as they are: "1" is no API number', () => {
+  it('validates values without conversion: "1" is not an API number', () => {
     expect(faultsOf([plugin('chat', { api: '1' })])).to.deep.equal([
       'plugin chat: api must be a number; mend its manifest (entry 0)',
     ]);
@@ -261,7 +261,7 @@ describe('kernel/registry', () => {
       }),
     });
 
-    it('fills in defaults and converts what came as text', () => {
+    it('fills in defaults and converts texts', () => {
       expect(registered([chat], { chat: { url: 'http://example.test', retries: '5' } })[0]?.config).to.deep.equal({
         url: 'http://example.test',
         retries: 5,
@@ -280,7 +280,7 @@ describe('kernel/registry', () => {
       ]);
     });
 
-    it('refuses a section that nobody has, and settings for a plugin without any', () => {
+    it('rejects a section of no plugin, and settings of a plugin without any', () => {
       expect(
         faultsOf([chat, plugin('quiet')], { chat: { url: 'http://a' }, chatt: {}, quiet: { loud: true } }),
       ).to.deep.equal([

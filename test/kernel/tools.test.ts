@@ -17,19 +17,19 @@ const plugin = (id: string, routes: RouteSpec[]): Plugin =>
 const tool = (name: string, more: object = {}): ToolSpec => ({ name, title: 'T', description: 'D', ...more });
 
 describe('kernel: tools of routes', () => {
-  it('takes one or several tools of a route', async () => {
+  it('accepts one or several tools of a route', async () => {
     const service = await boot([plugin('one', [route('/a', tool('next')), route('/b', [tool('get'), tool('find')])])]);
     await service.stop();
   });
 
-  it('refuses the name of another plugin’s tool', async () => {
+  it('rejects the name of another plugin’s tool', async () => {
     const error = await rejection(
       boot([plugin('one', [route('/a', tool('next'))]), plugin('two', [route('/b', tool('next'))])]),
     );
     expect(error.message).to.include('the tool "next" is offered by plugin one already');
   });
 
-  it('refuses a name with other characters, and members that nobody knows', async () => {
+  it('rejects a name with other characters, and unknown members', async () => {
     const named = await rejection(boot([plugin('one', [route('/a', tool('Next Item'))])]));
     expect(named.message).to.include('must be one lower-case word');
     const unknown = await rejection(boot([plugin('one', [route('/a', tool('next', { colour: 'red' }))])]));

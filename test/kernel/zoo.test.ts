@@ -40,8 +40,8 @@ describe('the zoo of plugins', () => {
     for (const made of running.splice(0)) await made.stop();
   });
 
-  describe('faults that the service goes on without', () => {
-    it('broken-manifest: every fault at once', async () => {
+  describe('faults that the service survives', () => {
+    it('broken-manifest: reports every fault in one error', async () => {
       expect(await faultsOf('./broken-manifest.js')).to.deep.equal([
         `plugin brokenmanifest: ${[
           'version must be a semantic version such as "1.2.0"',
@@ -57,7 +57,7 @@ describe('the zoo of plugins', () => {
       ]);
     });
 
-    it('cycle-a, cycle-b: the circle in full', async () => {
+    it('cycle-a, cycle-b: reports the cycle in full', async () => {
       expect(await faultsOf('./cycle-a.js', './cycle-b.js')).to.deep.equal([
         'plugin cyclea: is on a circle: cyclea → cycleb → cyclea (cyclea needs "cycleb.api" of cycleb, cycleb comes after cyclea); take away one of these steps; an event or an extension point breaks a circle',
       ]);
@@ -75,7 +75,7 @@ describe('the zoo of plugins', () => {
       ]);
     });
 
-    it('missing-need: the token that nobody provides', async () => {
+    it('missing-need: reports the token that no plugin provides', async () => {
       expect(await faultsOf('./missing-need.js')).to.deep.equal([
         'plugin missingneed: needs "nobody.api", which no plugin provides; add the plugin that provides it to `plugins`, or remove this one',
       ]);
@@ -104,7 +104,7 @@ describe('the zoo of plugins', () => {
     });
   });
 
-  describe('in a folder of its own', () => {
+  describe('in a separate folder', () => {
     let folder = '';
     before(async () => {
       folder = await mkdtemp(join(tmpdir(), 'aos-zoo-'));
@@ -156,7 +156,7 @@ describe('the zoo of plugins', () => {
       expect(stateOf(made, 'jsplain')).to.equal('ready: null');
     });
 
-    it('throwing-listener: the event arrives and the producer hears nothing', async () => {
+    it('throwing-listener: the event is delivered and the producer gets no error', async () => {
       const made = await start(['./throwing-listener.js', './js-plain.js']);
       expect(await made.kernel.service(PLAIN)?.write('hello')).to.equal(true);
       expect(made.log.messages('error')).to.deep.equal(['a listener failed']);
@@ -166,7 +166,7 @@ describe('the zoo of plugins', () => {
       });
     });
 
-    it('throwing-job: its failure is its own', async () => {
+    it('throwing-job: its failure affects no other job', async () => {
       const made = await start(['./throwing-job.js', './js-plain.js']);
       await made.jobs.runNow('throwingjob.fail');
       await made.jobs.runNow('jsplain.count');
@@ -175,7 +175,7 @@ describe('the zoo of plugins', () => {
       expect(stateOf(made, 'throwingjob')).to.equal('ready: null');
     });
 
-    it('lying: what is not in the manifest is refused when it is used', async () => {
+    it('lying: rejects undeclared contributions when they are used', async () => {
       const made = await start(['./lying.js', './js-plain.js']);
       const api = made.kernel.service(token<Record<'read' | 'resolve' | 'shout', () => unknown>>('lying.api'));
       expect(() => api?.read()).to.throw(

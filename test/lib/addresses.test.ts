@@ -16,10 +16,10 @@ describe('lib: addresses', () => {
     ['unknown', 'unknown'],
     ['127.1', '127.1'],
   ] as const)
-    it(`counts ${address || 'nothing'} under ${network || 'nothing'}`, () =>
+    it(`maps ${address || 'an empty text'} to the network ${network || 'of no name'}`, () =>
       expect(networkOf(address)).to.equal(network));
 
-  it('counts every address under some network', () => {
+  it('maps every address to a network', () => {
     fc.assert(
       fc.property(fc.ipV6(), (address) => {
         expect(networkOf(address)).to.match(/^([0-9a-f]{1,4}:){3}[0-9a-f]{1,4}::\/64$|^\d+\.\d+\.\d+\.\d+$/);
@@ -32,7 +32,7 @@ describe('lib: addresses', () => {
     );
   });
 
-  it('counts every address of a /64 under one network, in every spelling', () => {
+  it('maps every address of a /64 to one network, in every spelling', () => {
     const group = fc.integer({ min: 0, max: 0xffff });
     const groups = fc.array(group, { minLength: 4, maxLength: 4 });
     const spell = (parts: number[], pad: number, upper: boolean): string => {

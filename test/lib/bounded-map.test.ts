@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { BoundedMap } from '../../lib/bounded-map.js';
 
 describe('lib: bounded map', () => {
-  it('forgets by age, on a clock that begins at 0', () => {
+  it('expires entries by age, on a clock that starts at 0', () => {
     let now = 0;
     const map = new BoundedMap<number>({ most: 10, ttlMs: 100, now: () => now });
     map.set('a', 1);
@@ -12,7 +12,7 @@ describe('lib: bounded map', () => {
     expect(map.get('a')).to.equal(undefined);
   });
 
-  it('counts the age from the last write', () => {
+  it('measures the age from the last write', () => {
     let now = 0;
     const map = new BoundedMap<number>({ most: 10, ttlMs: 100, now: () => now });
     map.set('a', 1);
@@ -22,7 +22,7 @@ describe('lib: bounded map', () => {
     expect(map.get('a')).to.equal(2);
   });
 
-  it('takes a lifetime of its own for an entry', () => {
+  it('accepts a separate lifetime for an entry', () => {
     let now = 0;
     const map = new BoundedMap<number>({ most: 10, ttlMs: 100, now: () => now });
     map.set('a', 1, 1_000);
@@ -30,7 +30,7 @@ describe('lib: bounded map', () => {
     expect(map.get('a')).to.equal(1);
   });
 
-  it('makes room by what was used longest ago', () => {
+  it('evicts the least recently used entry', () => {
     const map = new BoundedMap<number>({ most: 2 });
     map.set('a', 1);
     map.set('b', 2);

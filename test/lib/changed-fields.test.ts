@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { changedFields } from '../../lib/changed-fields.js';
 
 describe('changedFields', () => {
-  it('shows the fields that are named, before and after', () => {
+  it('returns the named fields, before and after', () => {
     const before = { name: 'a', enabled: true, tags: ['x'], hidden: 1 };
     const after = { name: 'b', enabled: false, tags: [], hidden: 2 };
     expect(changedFields(before, after, ['name', 'enabled', 'tags', 'gone'])).to.deep.equal({
@@ -11,7 +11,7 @@ describe('changedFields', () => {
     });
   });
 
-  it('shows of a secret that it is set, and nothing else', () => {
+  it('shows only that a secret is set', () => {
     const { before, after } = changedFields({ secret: null }, { secret: 'sealed:abc' }, ['secret'], ['secret']);
     expect([before, after]).to.deep.equal([{ secret: null }, { secret: 'set' }]);
   });

@@ -3,7 +3,7 @@ import { ClockSteps, CLOCK_SLACK_MS } from '../../lib/clock-steps.js';
 import { ManualClock } from '../../testing/clock.js';
 
 describe('steps of a clock', () => {
-  it('are told once each, with their sign; what time does by itself is none', () => {
+  it('are reported once each with their sign; the normal passage of time is none', () => {
     const clock = new ManualClock();
     const steps = new ClockSteps(clock);
     for (const ms of [3_600_000, -3_600_000, 365 * 86_400_000]) {
@@ -15,7 +15,7 @@ describe('steps of a clock', () => {
     }
   });
 
-  it('begin beyond what two clocks may differ by', () => {
+  it('are reported above the tolerated difference of two clocks', () => {
     const clock = new ManualClock();
     const steps = new ClockSteps(clock);
     clock.set(clock.now() - CLOCK_SLACK_MS);

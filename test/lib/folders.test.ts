@@ -17,7 +17,7 @@ describe('lib: making folders', () => {
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  it('makes those above it with the same mode, and what is there stays as it is', async () => {
+  it('creates parent folders with the same mode, and leaves existing ones unchanged', async () => {
     const inner = join(dir, 'a/b/c');
     await makeFolders(inner, 0o700);
     for (const made of ['a', 'a/b', 'a/b/c']) expect((await stat(join(dir, made))).mode & 0o777).to.equal(0o700);
@@ -25,13 +25,13 @@ describe('lib: making folders', () => {
     expect((await stat(inner)).mode & 0o777).to.equal(0o700);
   });
 
-  it('refuses a path with a file in it', async () => {
+  it('rejects a path that contains a file', async () => {
     await writeFile(join(dir, 'file'), '');
     expect(await codeOf(makeFolders(join(dir, 'file'), 0o700))).to.equal('EEXIST');
     expect(await codeOf(makeFolders(join(dir, 'file/below'), 0o700))).to.equal('ENOTDIR');
   });
 
-  it('names the outermost that is missing, and takes empty ones away again', async () => {
+  it('returns the outermost missing folder, and deletes empty ones again', async () => {
     const inner = join(dir, 'a/b/c');
     expect(await firstMissing(inner)).to.equal(join(dir, 'a'));
     await makeFolders(inner, 0o700);
@@ -45,7 +45,7 @@ describe('lib: making folders', () => {
     expect(await firstMissing(inner)).to.equal(join(dir, 'a'));
   });
 
-  it('ends where the file system has no such name and makes none', async function () {
+  it('stops where the file system does not support the name and creates none', async function () {
     if (process.platform !== 'linux') this.skip();
     for (const path of ['/proc/none', '/proc/none/below'])
       expect(await codeOf(makeFolders(path, 0o700))).to.equal('ENOENT');

@@ -8,12 +8,12 @@ const depthOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
 
 describe('lib: bounds of JSON', () => {
-  it('gives the same value back where nothing changes', () => {
+  it('returns the same value where nothing changes', () => {
     const value = { a: [1, 'x', null, true, { b: 2 }] };
     expect(boundJson(value, bounds)).to.equal(value);
   });
 
-  it('cuts what lies deeper, and leaves what it was given', () => {
+  it('cuts deeper values, and does not change its input', () => {
     const value = { a: { b: { c: { d: 1 } } }, e: [[[[2]]]] };
     const before = structuredClone(value);
     expect(boundJson(value, bounds)).to.deep.equal({ a: { b: { c: '…' } }, e: [['…']] });
@@ -25,14 +25,14 @@ describe('lib: bounds of JSON', () => {
     expect(boundJson({ 'a!': ['b!', 1] }, { ...bounds, text })).to.deep.equal({ 'a?': ['b?', 1] });
   });
 
-  it('keeps __proto__ a name like any other', () => {
+  it('treats __proto__ as an ordinary name', () => {
     const value: unknown = JSON.parse('{"__proto__": {"a": "x!"}, "b": 1}');
     const kept = boundJson(value, { ...bounds, text: (raw) => raw.replace('!', '') }) as object;
     expect(Object.getPrototypeOf(kept)).to.equal(Object.prototype);
     expect(JSON.stringify(kept)).to.equal('{"__proto__":{"a":"x"},"b":1}');
   });
 
-  it('is never deeper than it may be, and is the same where it was not', () => {
+  it('never exceeds the depth, and returns shallower values unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), fc.integer({ min: 1, max: 6 }), (value, depth) => {
         const kept = boundJson(value, { depth, deeper: () => null });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { KeyedMutex } from '../../lib/keyed-mutex.js';
 
 describe('lib: keyed mutex', () => {
-  it('runs the work of one key one at a time and in order, and that of others beside it', async () => {
+  it('serializes the work of one key in order, and runs other keys concurrently', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.array(fc.constantFrom('a', 'b'), { maxLength: 12 }), async (s, keys) => {
         const mutex = new KeyedMutex();
@@ -25,7 +25,7 @@ describe('lib: keyed mutex', () => {
     );
   });
 
-  it('goes on after a failure, which only its own caller sees', async () => {
+  it('continues after a failure, which only its caller receives', async () => {
     const mutex = new KeyedMutex();
     const failed = mutex.run('a', () => Promise.reject(new Error('failed')));
     const next = mutex.run('a', async () => 'done');

@@ -63,7 +63,7 @@ describe('lib: lease', () => {
     await next?.release();
   });
 
-  it('by the clock: is held for its time and free after it', async () => {
+  it('by the clock: is held for its lifetime and free afterwards', async () => {
     const { lease, clock } = fixture();
     const held = await lease().take();
     clock.pass(TTL - 1);
@@ -78,7 +78,7 @@ describe('lib: lease', () => {
     await next?.release();
   });
 
-  it('by the clock: a time too far ahead means that the clock was set back', async () => {
+  it('by the clock: treats a time too far ahead as a clock that moved backwards', async () => {
     const { lease, clock } = fixture();
     const held = await lease().take();
     clock.time -= 31_000;
@@ -88,7 +88,7 @@ describe('lib: lease', () => {
     await next?.release();
   });
 
-  it('by silence: a living holder keeps it whatever the clocks say', async () => {
+  it('by silence: stays with a living holder, whatever the clocks show', async () => {
     const { lease, clock } = fixture();
     const held = await lease({ judge: 'silence' }).take();
     const waiter = lease({ judge: 'silence' });
@@ -117,7 +117,7 @@ describe('lib: lease', () => {
     await (await waiter.take())?.release();
   });
 
-  it('takes over from a document of an earlier form', async () => {
+  it('replaces a document in an earlier format', async () => {
     const { lease, rows, clock } = fixture();
     await rows.insert({ id: 'evaluator', holder: 'dead', beat: 5 });
     const waiter = lease({ judge: 'silence' });
@@ -139,7 +139,7 @@ describe('lib: lease', () => {
     await held?.release();
   });
 
-  it('tells its holder by the signal when the store takes no renewal for its whole time', async () => {
+  it('aborts the signal when the store accepts no renewal for the lifetime of the lease', async () => {
     const { rows, clock } = fixture();
     let away = false;
     const faults: unknown[] = [];
@@ -159,7 +159,7 @@ describe('lib: lease', () => {
     await held?.release();
   });
 
-  it('goes at once from an owner that is dead', async () => {
+  it('passes immediately from a dead owner', async () => {
     const { lease } = fixture();
     const held = await lease({ owner: { pid: 1 } }).take();
     const ownerDead = async (owner: object): Promise<boolean> => 'pid' in owner && owner.pid === 1;
@@ -170,7 +170,7 @@ describe('lib: lease', () => {
     await next?.release();
   });
 
-  it('is taken by one write where nobody has had it, and a note goes with its renewal', async () => {
+  it('is acquired by one write where it does not exist, and stores further fields with a renewal', async () => {
     const { rows, clock } = fixture();
     let writes = 0;
     const counted: LeaseRows = {
@@ -189,7 +189,7 @@ describe('lib: lease', () => {
     held?.stop();
   });
 
-  it('leaves a free document behind', async () => {
+  it('leaves a free document after its release', async () => {
     const { lease, row } = fixture();
     const held = await lease({ owner: { pid: 1 } }).take();
     expect(await row()).to.include({ holder: 'holder-1', expires_at: '2026-11-20T08:00:45.000Z' });

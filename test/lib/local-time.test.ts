@@ -33,14 +33,14 @@ function shownAt(text: string, inZone: string): number[] {
 }
 
 describe('lib: local times', () => {
-  it('as the clock says on an ordinary day', () => {
+  it('converts an ordinary time', () => {
     expect(utcOfLocal('2026-11-20T09:15', 'Europe/Berlin')).to.equal('2026-11-20T08:15:00.000Z');
     expect(utcOfLocal('2026-07-20T09:15:30', 'Europe/Berlin')).to.equal('2026-07-20T07:15:30.000Z');
     expect(utcOfLocal('2026-07-20T09:15', 'Asia/Kathmandu')).to.equal('2026-07-20T03:30:00.000Z');
     expect(localOf('2026-07-20T07:15:30.000Z', 'Europe/Berlin')).to.equal('2026-07-20T09:15');
   });
 
-  it('a time that comes twice is the first, or the second where it is asked for', () => {
+  it('resolves an ambiguous time to the first instant, or to the second on request', () => {
     expect(utcOfLocal('2026-10-25T02:30', 'Europe/Berlin')).to.equal('2026-10-25T00:30:00.000Z');
     expect(utcOfLocal('2026-10-25T02:30', 'Europe/Berlin', 'second')).to.equal('2026-10-25T01:30:00.000Z');
     expect(utcOfLocal('2026-10-25T03:00', 'Europe/Berlin', 'second')).to.equal('2026-10-25T02:00:00.000Z');
@@ -48,7 +48,7 @@ describe('lib: local times', () => {
     expect(utcOfLocal('2026-11-01T01:30', 'America/New_York', 'second')).to.equal('2026-11-01T06:30:00.000Z');
   });
 
-  it('a time that does not exist is as much later as the clock was put forward', () => {
+  it('moves a missing time forward by the change of the clock', () => {
     for (const which of ['first', 'second'] as const) {
       expect(utcOfLocal('2026-03-29T02:30', 'Europe/Berlin', which)).to.equal('2026-03-29T01:30:00.000Z');
       expect(utcOfLocal('2026-03-08T02:00', 'America/New_York', which)).to.equal('2026-03-08T07:00:00.000Z');
@@ -58,7 +58,7 @@ describe('lib: local times', () => {
     expect(localOf(skipped, 'Pacific/Apia')).to.equal('2011-12-31T12:00');
   });
 
-  it('refuses what is no date and time', () => {
+  it('rejects an invalid date or time', () => {
     for (const text of [
       '',
       '2026-02-30T10:00',
@@ -78,7 +78,7 @@ describe('lib: local times', () => {
     expect(() => localOf('never', 'UTC')).to.throw(RangeError);
   });
 
-  it('every instant comes back from its local time, as the first or the second (property)', () => {
+  it('converts every instant to local time and back, as the first or the second (property)', () => {
     fc.assert(
       fc.property(instant, zone, (ms, inZone) => {
         const text = localOf(ms, inZone);

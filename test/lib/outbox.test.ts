@@ -52,7 +52,7 @@ describe('outbox', () => {
     [told, failures, deaf] = [[], [], new Set()];
   });
 
-  it('delivers what was written, and empties the document', async () => {
+  it('delivers the entries, and removes them from the document', async () => {
     const box = outbox();
     const doc = await written(row('a', entry('1'), entry('2')));
     box.send(doc, doc.outbox);
@@ -61,7 +61,7 @@ describe('outbox', () => {
     expect(await rows.get('a')).to.deep.equal(row('a'));
   });
 
-  it('gathers deliveries that come in a row, and empties their documents by one write', async () => {
+  it('batches consecutive deliveries, and updates their documents in one write', async () => {
     let writes = 0;
     const counted = new Proxy(rows, {
       get: (target, name) =>
@@ -85,7 +85,7 @@ describe('outbox', () => {
     expect((await rows.find()).items).to.deep.equal([row('a'), row('b'), row('c', entry('e')), row('d')]);
   });
 
-  it('leaves an entry alone that joined meanwhile', async () => {
+  it('keeps an entry that was added concurrently', async () => {
     const box = outbox();
     const doc = await written(row('a', entry('1')));
     await rows.change(
@@ -98,7 +98,7 @@ describe('outbox', () => {
   });
 
   for (const inOrder of [true, false]) {
-    it(`keeps what a receiver has not stored; ${inOrder ? 'those behind it wait' : 'those behind it go'}`, async () => {
+    it(`keeps an entry that a receiver has not stored; ${inOrder ? 'later ones wait' : 'later ones are delivered'}`, async () => {
       deaf = new Set(['1']);
       const box = outbox({ inOrder });
       const doc = await written(row('a', entry('1'), entry('2')));
@@ -109,7 +109,7 @@ describe('outbox', () => {
     });
   }
 
-  it('tells of a failure, and the job repeats it', async () => {
+  it('logs a failure, and the job retries it', async () => {
     const box = outbox();
     const doc = await written(row('a', entry('broken', 60)));
     box.send(doc, doc.outbox);
@@ -122,13 +122,13 @@ describe('outbox', () => {
     expect([await box.reconcile(), await box.oldestAge()]).to.deep.equal([0, 0]);
   });
 
-  it('finds what a crash left behind while the clock was ahead', async () => {
+  it('finds entries of a crash from a time when the clock ran ahead', async () => {
     await written(row('a', entry('ahead', -3_600)));
     expect(await outbox().reconcile()).to.equal(1);
     expect(told).to.deep.equal(['ahead']);
   });
 
-  it('finds what a crash left behind, and nothing that is under way', async () => {
+  it('finds entries of a crash, and none that are being delivered', async () => {
     const placed: string[] = [];
     const box = outbox({ place: async (_doc, entries) => void placed.push(...entries.map(({ id }) => id)) });
     for (let i = 0; i < 250; i++) await rows.insert(row(`old-${i}`, entry(`${i}`, 60)));
@@ -140,14 +140,14 @@ describe('outbox', () => {
     expect(await rows.count({ outbox_at: { gt: '' } })).to.equal(1);
   });
 
-  it('delivers those of one document one after the other, each once', async () => {
+  it('delivers the entries of one document in order, each once', async () => {
     const box = outbox({ inOrder: true });
     await rows.insert(row('a', entry('1'), entry('2')));
     await Promise.all([box.sendAll('a'), box.sendAll('a'), box.sendAll('a')]);
     expect(told).to.deep.equal(['1', '2']);
   });
 
-  it('empties nothing where the document has gone', async () => {
+  it('changes nothing when the document is deleted', async () => {
     const box = outbox({ emptied: async ({ id }) => (await rows.remove({ id })) > 0 });
     const doc = await written(row('a', entry('1')));
     box.send(doc, doc.outbox);

@@ -34,23 +34,23 @@ describe('lib: paging', () => {
     );
   });
 
-  it('gives one empty page of an empty list', async () => {
+  it('returns one empty page of an empty list', async () => {
     const found: number[][] = [];
     for await (const items of pages(new Numbers(0), {})) found.push(items);
     expect(found).to.deep.equal([[]]);
   });
 
-  it('begins behind the cursor that it was given', async () => {
+  it('starts after the given cursor', async () => {
     expect(await all(new Numbers(7), { after: '5' })).to.deep.equal([5, 6]);
   });
 
-  it('reads no page that nobody asked for', async () => {
+  it('reads no page before it is requested', async () => {
     const numbers = new Numbers(100);
     for await (const n of each(numbers, {})) if (n === 4) break;
     expect(numbers.asked.map(({ after }) => after)).to.deep.equal([null, '3']);
   });
 
-  it('passes a failure on', async () => {
+  it('propagates an error', async () => {
     const broken = { find: (_query?: Query) => Promise.reject<{ items: never[]; next: null }>(new Error('no store')) };
     const fault = await all(broken, {}).then(
       () => null,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { RecentMap } from '../../lib/recent-map.js';
 
 describe('lib: recent map', () => {
-  it('knows the last ones, those that are asked for, and never more than twice as many', () => {
+  it('keeps the most recent and the recently used entries, at most twice as many', () => {
     const map = new RecentMap<number>(10);
     for (let n = 0; n < 1000; n++) {
       map.set(`t${n}`, n);
@@ -14,7 +14,7 @@ describe('lib: recent map', () => {
     expect(kept).to.be.at.most(20);
   });
 
-  it('answers the last value of a key', () => {
+  it('returns the last value of a key', () => {
     const map = new RecentMap<number>(2);
     for (const [n, key] of ['a', 'b', 'c', 'a'].entries()) map.set(key, n);
     expect(map.get('a')).to.equal(3);

@@ -24,12 +24,12 @@ const QUICK = 60_000;
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('lib: shared reading', () => {
-  it('reads anew for every question while it is quick', async () => {
+  it('reads again for every request while reading is fast', async () => {
     const { shared } = readings(QUICK);
     expect([await shared.take(), await shared.take(), await shared.take()]).to.deep.equal([1, 2, 3]);
   });
 
-  it('a question that comes while a quick reading runs gets the next one, shared by all who ask meanwhile', async () => {
+  it('gives requests that arrive during a fast read the next read, which they share', async () => {
     const { shared, state, release, begun } = readings(QUICK);
     await shared.take();
     state.holding = true;
@@ -41,7 +41,7 @@ describe('lib: shared reading', () => {
     expect(begun()).to.equal(3);
   });
 
-  it('once slow it gives out what it has, until that is too old', async () => {
+  it('returns the cached value when reading is slow, until it is too old', async () => {
     const { shared, at } = readings(SLOW);
     expect(await shared.take()).to.equal(1);
     at(1_000);
@@ -50,7 +50,7 @@ describe('lib: shared reading', () => {
     expect(await shared.take()).to.equal(2);
   });
 
-  it('reads ahead before that, once, and nobody waits for it', async () => {
+  it('refreshes the value in the background once before it expires', async () => {
     const { shared, state, at, release, begun } = readings(SLOW);
     await shared.take();
     state.holding = true;
@@ -63,7 +63,7 @@ describe('lib: shared reading', () => {
     expect(await shared.take()).to.equal(2);
   });
 
-  it('a reading ahead that fails is told to whoever asks next, and the one after reads again', async () => {
+  it('reports a failed background read to the next request, and reads again for the one after', async () => {
     const { shared, state, at } = readings(SLOW);
     await shared.take();
     state.failing = true;
@@ -75,7 +75,7 @@ describe('lib: shared reading', () => {
     expect(await shared.take()).to.equal(4);
   });
 
-  it('a clock that went back makes nothing younger', async () => {
+  it('makes no value younger when the clock moves backwards', async () => {
     const { shared, at } = readings(SLOW);
     at(5_000);
     await shared.take();
@@ -83,7 +83,7 @@ describe('lib: shared reading', () => {
     expect(await shared.take()).to.equal(2);
   });
 
-  it('what says of itself that it is small is read anew, however long that took', async () => {
+  it('reads a small value again, however long the last read took', async () => {
     let n = 0;
     const options = { maxAgeMs: 2_000, monotonic: () => 0, isSmall: (value: number) => value < 3 };
     const shared = new SharedReading(async () => ++n, options);
@@ -93,7 +93,7 @@ describe('lib: shared reading', () => {
 });
 
 describe('a reading for each of many keys', () => {
-  it('is shared by those who ask for the same key while it may be so old, and no longer', async () => {
+  it('is shared by requests for the same key until it is too old', async () => {
     let now = 0;
     const asked: string[] = [];
     const readings = new KeyedReadings<number>(2, { maxAgeMs: 1_000, monotonic: () => now, isSmall: (n) => n < 10 });

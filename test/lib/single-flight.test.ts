@@ -34,14 +34,14 @@ describe('lib: single flight', () => {
     expect(calls.begun).to.equal(2);
   });
 
-  it('keeps keys apart', () => {
+  it('separates keys', () => {
     const [flights, calls] = [new SingleFlight<number>(), new Calls()];
     void flights.share('a', calls.call);
     void flights.share('b', calls.call);
     expect(calls.begun).to.equal(2);
   });
 
-  it('answers a fresh question by a call that begins after it, one for all who wait', async () => {
+  it('answers a fresh request by a call that starts after it, shared by all that wait', async () => {
     const [flights, calls] = [new SingleFlight<number>(), new Calls()];
     const first = flights.fresh('a', calls.call);
     const later = [flights.fresh('a', calls.call), flights.fresh('a', calls.call), flights.fresh('a', calls.call)];
@@ -54,7 +54,7 @@ describe('lib: single flight', () => {
     expect(await Promise.all(later)).to.deep.equal([2, 2, 2]);
   });
 
-  it('lets a failure reach those who share it, and nobody else', async () => {
+  it('rejects only the callers that share the failed call', async () => {
     const [flights, calls] = [new SingleFlight<number>(), new Calls()];
     const first = flights.fresh('a', calls.call);
     const second = flights.fresh('a', calls.call);

@@ -17,7 +17,7 @@ describe('StalenessTracker', () => {
     return ages;
   };
 
-  it('tells how long a mark has been seen unchanged', () => {
+  it('returns how long a mark is unchanged', () => {
     expect(look('a 1')).to.deep.equal([0]);
     now = 400;
     expect(look('a 1', 'b 1')).to.deep.equal([400, 0]);
@@ -25,7 +25,7 @@ describe('StalenessTracker', () => {
     expect(look('a 1', 'b 1')).to.deep.equal([1_000, 600]);
   });
 
-  it('begins again with a mark that changed, and with one that was gone for a round', () => {
+  it('restarts for a mark that changed, and for one that was missing in a round', () => {
     look('a 1', 'b 1');
     now = 500;
     expect(look('a 2')).to.deep.equal([0]);
@@ -33,7 +33,7 @@ describe('StalenessTracker', () => {
     expect(look('a 2', 'b 1')).to.deep.equal([400, 0]);
   });
 
-  it('forgets nothing by a round that broke off', () => {
+  it('forgets nothing in an aborted round', () => {
     look('a 1', 'b 1');
     now = 300;
     tracker.round().ageMs('a 1');

@@ -9,7 +9,7 @@ describe('lib: time', () => {
     expect(dayOf(86_399_999)).to.equal('1970-01-01');
   });
 
-  it('writes what a Date writes, and refuses what it refuses', () => {
+  it('formats what a Date formats, and rejects what it rejects', () => {
     const near = fc.integer({ min: Date.UTC(2026, 10, 20), max: Date.UTC(2026, 10, 22) });
     const any = fc.integer({ min: -8.64e15, max: 8.64e15 });
     const edges = fc.constantFrom(-8.64e15, -1, -0.5, 0, 0.5, 86_399_999, 86_400_000, 1e12 + 0.25, 8.64e15);
@@ -19,19 +19,19 @@ describe('lib: time', () => {
     expect(() => isoOf(8.64e15 + 1)).to.throw(RangeError);
   });
 
-  it('gives every spelling of an instant one text', () => {
+  it('formats every spelling of an instant as one text', () => {
     for (const text of ['2026-11-20T08:15:30.123Z', '2026-11-20T09:15:30.123+01:00', '2026-11-20 08:15:30.123Z'])
       expect(normalizedTime(text), text).to.equal('2026-11-20T08:15:30.123Z');
     expect(normalizedTime('2026-11-20')).to.equal('2026-11-20T00:00:00.000Z');
   });
 
   for (const bad of ['', 'yesterday', '2026-13-01T00:00:00Z', '2026-02-30T00:00:00Z', '2026-11-20T25:00:00Z'])
-    it(`reads no time in ${JSON.stringify(bad)}`, () => {
+    it(`rejects ${JSON.stringify(bad)}`, () => {
       expect(normalizedTime(bad)).to.equal(null);
       expect(isTimestamp(bad)).to.equal(false);
     });
 
-  it('takes only RFC 3339 with a zone for a timestamp', () => {
+  it('accepts only RFC 3339 with a zone as a timestamp', () => {
     for (const good of ['2026-11-20T08:15:30Z', '2026-11-20t08:15:30.123456789z', '2026-11-20T08:15:30-08:00'])
       expect(isTimestamp(good), good).to.equal(true);
     for (const bad of ['2026-02-30T00:00:00Z', '2026-11-31T00:00:00Z', '2027-02-29T00:00:00Z'])
@@ -48,7 +48,7 @@ describe('lib: time', () => {
       expect(isTimestamp(bad), bad).to.equal(false);
   });
 
-  it('reads a day that some month has, and no other, however it is written', () => {
+  it('accepts a day that exists in its month, and no other, in any spelling', () => {
     const part = (max: number): fc.Arbitrary<number> => fc.integer({ min: 0, max });
     const two = (n: number): string => String(n).padStart(2, '0');
     const clock = fc.constantFrom('', 'T00:00:00Z', 't23:59:59.9z', ' 08:15:30+00:00', 'T08:15');

@@ -18,7 +18,7 @@ const told = (body: unknown): string[] => unknownFields(schema.describe(), body)
 const no = (path: string): string => `${path} is no field of this call`;
 
 describe('unknown fields', () => {
-  it('names what the schema does not know, within objects and lists too', () => {
+  it('reports unknown fields, also within objects and lists', () => {
     expect(told({ name: 'a', customer: 1 })).to.deep.equal([no('customer')]);
     expect(told({ set: { title: 'a', titel: 'b' }, list: [{ a: 1 }, { b: 1 }] })).to.deep.equal([
       no('set.titel'),
@@ -32,19 +32,19 @@ describe('unknown fields', () => {
     ]);
   });
 
-  it('leaves maps alone whose names are the caller’s own, and what several forms may hold', () => {
+  it('ignores maps with names of the caller, and alternatives', () => {
     expect(told({ tags: { any: { thing: 1 } }, counts: { cpu: 1 }, two: { z: 1 } })).to.deep.equal([]);
     expect(told({ open: { other: 1, b: { c: 1, d: 1 } } })).to.deep.equal([no('open.b.d')]);
     for (const other of [null, 'x', 7, [], [{ name: 1 }]]) expect(told(other)).to.deep.equal([]);
   });
 
-  it('tells of an object that is judged elsewhere what was taken out of it, and no more', () => {
+  it('reports for an object that is validated elsewhere only the removed fields', () => {
     const judged = { any: 1 };
     const dropped = (value: object): string[] => (value === judged ? ['__proto__'] : []);
     expect(unknownFields(schema.describe(), { judged }, dropped)).to.deep.equal([no('judged.__proto__')]);
   });
 
-  it('says at most ten sentences, with names cut and cleaned', () => {
+  it('returns at most ten sentences, with names cut and cleaned', () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`f${i}`, 1]));
     expect(told(many)).to.have.length(10);
     expect(told(many).at(-1)).to.equal('further fields are no fields of this call');
@@ -53,7 +53,7 @@ describe('unknown fields', () => {
     );
   });
 
-  it('tells nothing of a body that the schema takes without leaving anything out', () => {
+  it('reports nothing for a body that the schema accepts as a whole', () => {
     const strict = schema.prefs({ allowUnknown: false });
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom('name', 'set', 'tags', 'z'), fc.jsonValue()), (body) => {

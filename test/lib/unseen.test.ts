@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { asSeen } from '../../lib/unseen.js';
 
-describe('lib: characters that are not seen', () => {
+describe('lib: invisible characters', () => {
   for (const [what, hidden] of [
     ['a zero-width space', '\u200b'],
     ['a zero-width joiner', '\u200d'],
@@ -23,10 +23,10 @@ describe('lib: characters that are not seen', () => {
     ['a colour of a terminal', '\u001b[1;31m'],
     ['an escape alone', '\u001b'],
   ] as const) {
-    it(`takes out ${what}`, () => expect(asSeen(`a${hidden}b${hidden}${hidden}c`)).to.equal('abc'));
+    it(`removes ${what}`, () => expect(asSeen(`a${hidden}b${hidden}${hidden}c`)).to.equal('abc'));
   }
 
-  it('takes out all that Unicode shows nothing of', () => {
+  it('removes every character that Unicode does not display', () => {
     const left: string[] = [];
     for (let code = 0; code <= 0x10ffff; code++) {
       const one = String.fromCodePoint(code);
@@ -35,14 +35,15 @@ describe('lib: characters that are not seen', () => {
     expect(left.slice(0, 10)).to.deep.equal([]);
   });
 
-  it('reads full-width forms as what they stand for', () => expect(asSeen('ＡＫＩＡ：９_ａ～')).to.equal('AKIA:9_a~'));
+  it('replaces full-width forms by the plain characters', () =>
+    expect(asSeen('ＡＫＩＡ：９_ａ～')).to.equal('AKIA:9_a~'));
 
-  it('leaves what is seen as it is, the very same text', () => {
+  it('returns visible text unchanged', () => {
     for (const text of ['a\tb\nc\r\nd', 'Grüße, 世界 — “ok” 👍', 'e\u0301', '', '\u{1f600}', '\u{1d11e}'])
       expect(asSeen(text)).to.equal(text);
   });
 
-  it('is the same twice, and takes out nothing else', () => {
+  it('is idempotent, and removes nothing else', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.lorem({ maxCount: 5 }), (text, words) => {
         expect(asSeen(asSeen(text))).to.equal(asSeen(text));

@@ -26,7 +26,7 @@ describe('cursors', () => {
     );
   });
 
-  it('gives back the sort values', () => {
+  it('returns the sort values', () => {
     const sort = [
       ['a.b', 'desc'],
       ['n', 'asc'],
@@ -44,7 +44,7 @@ describe('cursors', () => {
     ).to.throw(InvalidCursor);
   });
 
-  it('any text that is no cursor of this sort is refused, with no other error', () => {
+  it('rejects any text that is not a cursor of this sort with InvalidCursor', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -59,7 +59,7 @@ describe('cursors', () => {
     );
   });
 
-  it('a page knows whether there is another', () => {
+  it('returns a next cursor only when there is another page', () => {
     const docs = ['a', 'b', 'c'].map((id) => ({ id }));
     expect(toPage([], docs, 3)).to.deep.equal({ items: docs, next: null });
     expect(toPage([], docs, 2).items).to.deep.equal(docs.slice(0, 2));
@@ -71,7 +71,7 @@ describe('cursors', () => {
     for (const limit of [0, 1001, 1.5, Number.NaN]) expect(() => pageLimit(limit)).to.throw(TypeError);
   });
 
-  it('a sort over objects is a programming error, not a broken list', () => {
+  it('throws TypeError for a sort by objects', () => {
     expect(() => encodeCursor([['o', 'asc']], { id: 'a', o: {} } as Doc)).to.throw(TypeError);
   });
 });

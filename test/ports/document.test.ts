@@ -17,7 +17,7 @@ import type { Doc, Update } from '../../ports/store.js';
 const change = (doc: object, update: Update): Doc => applyUpdate({ id: 'a', ...doc }, plainUpdate(update));
 
 describe('document semantics', () => {
-  it('text order is the byte order of UTF-8', () => {
+  it('orders texts by the bytes of UTF-8', () => {
     const wellFormed = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(
@@ -30,7 +30,7 @@ describe('document semantics', () => {
     expect(compareText('\uffee', '😀')).to.be.lessThan(0);
   });
 
-  it('values order: null, numbers, text, objects, booleans', () => {
+  it('orders null, numbers, text, objects, booleans', () => {
     const sorted = [null, -1, 2, '', 'a', {}, false, true];
     expect([...sorted].reverse().sort(compareValues)).to.deep.equal(sorted);
   });
@@ -51,7 +51,7 @@ describe('document semantics', () => {
     );
   });
 
-  it('the total order ends with the id, once', () => {
+  it('ends the total order with the id, once', () => {
     expect(totalSort()).to.deep.equal([['id', 'asc']]);
     expect(totalSort([['a', 'desc']])).to.deep.equal([
       ['a', 'desc'],
@@ -66,7 +66,7 @@ describe('document semantics', () => {
     expect(() => totalSort([['a"', 'asc']])).to.throw(TypeError);
   });
 
-  it('paths walk own fields of objects only', () => {
+  it('resolves paths through own fields of objects only', () => {
     expect(valueAt({ a: { b: 1 } }, 'a.b')).to.equal(1);
     expect(valueAt({ a: [{ b: 1 }] }, 'a.0.b')).to.equal(null);
     expect(valueAt({}, 'constructor.name')).to.equal(null);
@@ -79,7 +79,7 @@ describe('document semantics', () => {
     expect(() => change({}, { set: { '__proto__.x': 1 } })).to.throw(TypeError);
   });
 
-  it('an update that no engine could run is refused whole', () => {
+  it('rejects an update that no engine could run as a whole', () => {
     const bad: Update[] = [
       { set: { a: 1 }, unset: ['a'] },
       { set: { a: {} }, inc: { 'a.b': 1 } },
@@ -95,7 +95,7 @@ describe('document semantics', () => {
     });
   });
 
-  it('a failed update names the path and its fault', () => {
+  it('names the path and the fault of a failed update', () => {
     expect(() => change({ n: null }, { inc: { n: 1 } })).to.throw(TypeError, 'n holds null, not a number');
     expect(() => change({ o: null }, { set: { 'o.x': 1 } })).to.throw(
       TypeError,
@@ -119,7 +119,7 @@ describe('document semantics', () => {
     expect(() => seedOf({ id: { in: ['a'] } })).to.throw(TypeError);
   });
 
-  it('or takes one level', () => {
+  it('allows one level of or', () => {
     expect(() => matches({ id: 'a' }, { or: [{ or: [] }] })).to.throw(TypeError);
     expect(matches({ id: 'a' }, { or: [] })).to.equal(false);
   });

@@ -58,7 +58,7 @@ describe('jobs: a clock that steps', () => {
     (await store.collection<JobDoc>(JOBS_COLLECTION.name).get(NAME)) ?? expect.fail('it is stored');
 
   for (const [name, ms] of Object.entries(STEPS)) {
-    it(`of ${name}: a repeating job goes on with its interval`, async () => {
+    it(`of ${name}: a repeating job continues with its interval`, async () => {
       const process = repository();
       await every(process, 5 * MINUTE_MS);
       expect(await runs(process)).to.equal(true);
@@ -75,7 +75,7 @@ describe('jobs: a clock that steps', () => {
       expect(await runs(process)).to.equal(true);
     });
 
-    it(`of ${name} while it runs: the interval counts from its beginning`, async () => {
+    it(`of ${name} while it runs: the interval starts at its start`, async () => {
       const process = repository();
       await every(process, 5 * MINUTE_MS);
       const job = (await process.getNextJobToRun(NAME)) ?? expect.fail('it is due');
@@ -89,7 +89,7 @@ describe('jobs: a clock that steps', () => {
       expect(await runs(process)).to.equal(true);
     });
 
-    it(`of ${name}: the lock of a living process lasts as long as it would have, and that of a dead one ends`, async () => {
+    it(`of ${name}: the lock of a living process keeps its duration, and that of a dead one ends`, async () => {
       const [first, second] = [repository(), repository()];
       await every(first, 5 * MINUTE_MS);
       const job = (await first.getNextJobToRun(NAME)) ?? expect.fail('it is due');
@@ -119,7 +119,7 @@ describe('jobs: a clock that steps', () => {
     expect(await runs(second)).to.equal(true);
   });
 
-  it('anchors what another machine, or an earlier process, has written far ahead', async () => {
+  it('corrects times far ahead of another machine or an earlier process', async () => {
     const wrong = new ManualClock(clock.now() + YEAR_MS);
     const before = repository(wrong);
     await every(before, 5 * MINUTE_MS);
@@ -134,7 +134,7 @@ describe('jobs: a clock that steps', () => {
     expect((await stored()).due_at).to.equal(isoOf(clock.now() + 5 * MINUTE_MS));
   });
 
-  it('asks a cron expression anew, and leaves a time alone that somebody has chosen', async () => {
+  it('evaluates a cron expression again, and keeps an explicit time', async () => {
     const process = repository();
     const midnight = process.times.at(Math.floor(clock.now() / DAY_MS + 1) * DAY_MS);
     await process.rows.schedule(NAME, '0 0 * * *', midnight, midnight);
@@ -143,7 +143,7 @@ describe('jobs: a clock that steps', () => {
     expect((await stored()).due_at).to.equal(isoOf(Date.parse(midnight.due_at) - 2 * DAY_MS));
   });
 
-  it('costs one question a minute', async () => {
+  it('costs one query a minute', async () => {
     const process = repository();
     const jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
     await every(process, 5 * MINUTE_MS);

@@ -48,7 +48,7 @@ describe('jobs: the end of a run', function () {
     Object.defineProperty(Job.prototype, 'isExpired', original);
   });
 
-  it('a run whose end takes long to store is not told as canceled', async () => {
+  it('does not log a run as canceled whose end takes long to store', async () => {
     const store = new SlowEnds();
     await store.ensure(COLLECTIONS);
     let ran = 0;

@@ -50,8 +50,8 @@ class Lines implements Logger {
   }
 }
 
-describe('jobs: a store that is away', function () {
-  it('is told once a minute with how many lines were left out, and so is its coming back', async () => {
+describe('jobs: an unavailable store', function () {
+  it('is logged once a minute with the number of omitted lines, and so is its return', async () => {
     const store = new AwayStore();
     await store.ensure(COLLECTIONS);
     const clock = new ManualClock();
@@ -82,7 +82,7 @@ describe('jobs: a store that is away', function () {
     expect(log.told).to.have.lengthOf(3);
   });
 
-  it('other parts’ lines of it are told once a minute each; a request’s line and other errors always', () => {
+  it('is logged by other parts once a minute each, and always by requests and for other errors', () => {
     const clock = new ManualClock();
     const lines = new Lines();
     const log: Logger = new StoreFaultLog(lines, new RepeatedLines(() => clock.monotonic()));

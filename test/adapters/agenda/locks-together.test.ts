@@ -50,13 +50,13 @@ describe('jobs that are due together', () => {
     return process.saveJobState(rest);
   };
 
-  it('are taken once, though two processes and two looks of one ask at the same time', async () => {
+  it('are locked once by two processes and two concurrent polls', async () => {
     const taken = await Promise.all([takeAll(first, [...NAMES, ...NAMES]), takeAll(second)]);
     expect(names(taken.flat())).to.deep.equal(names(NAMES.map((name) => ({ name }) as JobParameters)));
     expect(await takeAll(second)).to.deep.equal([]);
   });
 
-  it('end each by itself: one that lasts, or fails, keeps no other from being due again', async () => {
+  it('end independently: a long or failed one does not delay another', async () => {
     const [one, two, three] = await takeAll(first);
     if (!one || !two || !three) expect.fail('all are due');
     for (const job of [one, two, three]) await first.saveJobState(job);
@@ -72,7 +72,7 @@ describe('jobs that are due together', () => {
     expect(names(await takeAll(second))).to.deep.equal(['a.three']);
   });
 
-  it('one that another process has taken over is told as lost, and the others end', async () => {
+  it('are logged as lost when another process has taken them over, and the others end', async () => {
     const [one, two] = await takeAll(first, ['a.one', 'a.two']);
     if (!one || !two) expect.fail('both are due');
     for (const job of [one, two]) await first.saveJobState(job);
@@ -85,7 +85,7 @@ describe('jobs that are due together', () => {
     expect(docs.find(({ id }) => id === 'a.two')?.lock).to.be.a('string');
   });
 
-  it('one that was asked for while it ran is due at once', async () => {
+  it('are due immediately when they are requested during their run', async () => {
     const [one, two] = await takeAll(first, ['a.one', 'a.two']);
     if (!one || !two) expect.fail('both are due');
     for (const job of [one, two]) await first.saveJobState(job);

@@ -49,14 +49,14 @@ describe('repeating jobs at a start', () => {
     return [store.changes, (await jobs.get('a.tick'))?.due_at];
   }
 
-  it('one write makes a job, and the next start writes nothing', async () => {
+  it('create a job in one write, and write nothing at the next start', async () => {
     const due = isoOf(clock.now());
     expect(await start(EVERY_MS)).to.deep.equal([1, due]);
     clock.advance(1_000);
     expect(await start(EVERY_MS)).to.deep.equal([0, due]);
   });
 
-  it('a shorter interval moves a job, and what is locked stays where it is', async () => {
+  it('move to a shorter interval, except when locked', async () => {
     await start(EVERY_MS);
     const jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
     const later = isoOf(clock.now() + EVERY_MS);
@@ -68,7 +68,7 @@ describe('repeating jobs at a start', () => {
     expect(await start(1_000)).to.deep.equal([1, isoOf(clock.now() + 1_000)]);
   });
 
-  it('a job that is due at no time is due at once', async () => {
+  it('are due immediately when they have no due time', async () => {
     await start(EVERY_MS);
     await store.collection<JobDoc>(JOBS_COLLECTION.name).change({ id: 'a.tick' }, { unset: ['due_at'] });
     clock.advance(5_000);

@@ -36,7 +36,7 @@ describe('fs: installers', () => {
 
   afterEach(() => rm(root, { recursive: true }));
 
-  it('has none before a build, and makes no folder for it', async () => {
+  it('has none before a build, and creates no folder for it', async () => {
     expect(await installers.place()).to.deep.equal([]);
     expect(await installers.manifest()).to.equal(null);
     expect(await installers.open(AGENT, null)).to.equal(null);
@@ -59,7 +59,7 @@ describe('fs: installers', () => {
     expect(await text(null)).to.equal('two, newer');
   });
 
-  it('says while it places them what they will be, and nothing when all is in place', async () => {
+  it('reports them while it copies them, and nothing when all are there', async () => {
     expect(await installers.announce()).to.equal(false);
     await built(AGENT, 'one');
     await built('installer.json', manifest('1.0.0'));
@@ -80,7 +80,7 @@ describe('fs: installers', () => {
     expect(installers.placing()).to.equal(null);
   });
 
-  it('leaves alone what somebody put there or changed', async () => {
+  it('keeps files that were added or changed by others', async () => {
     await built(AGENT, 'one');
     await built('installer.json', manifest('1.0.0'));
     await mkdir(join(root, 'given'));
@@ -93,7 +93,7 @@ describe('fs: installers', () => {
     expect((await installers.manifest())?.version).to.equal('0.9.0');
   });
 
-  it('puts back what was deleted', async () => {
+  it('restores deleted files', async () => {
     await built(AGENT, 'one');
     await built('installer.json', manifest('1.0.0'));
     await installers.place();
@@ -109,7 +109,7 @@ describe('fs: installers', () => {
       expect(await installers.open(name, null), name).to.equal(null);
   });
 
-  it('says what is wrong with a manifest that it cannot read', async () => {
+  it('reports the fault of a manifest that it cannot read', async () => {
     await mkdir(join(root, 'given'));
     const cases = [
       '{',

@@ -43,7 +43,7 @@ describe('the guides as files', () => {
     }
   });
 
-  it('are none where the program came without them', async () => {
+  it('are empty where the program was installed without them', async () => {
     expect(await new FsManual(join(folder, 'no')).pages()).to.deep.equal([]);
   });
 });

@@ -23,7 +23,7 @@ describe('fs: modes of the data directory', () => {
     mkdir(join(folder, name), { recursive: true }).then(() => chmod(join(folder, name), mode));
   const OWN_FILES = ['data-key', 'license-key', 'release-key.pem', 'plugins.json', 'server.json'];
 
-  it('closes what the service made, and the folder that holds nothing else', async () => {
+  it('closes files of the service, and the folder that contains nothing else', async () => {
     for (const name of OWN_FILES) await file(name, 0o644);
     for (const name of ['aos.db', 'aos.db-wal', 'aos.db.lock', 'data-key.12.0badcafe.tmp']) await file(name, 0o600);
     for (const name of ['installer', 'backups', 'releases', 'lost+found']) await makeFolder(name, 0o750);
@@ -34,7 +34,7 @@ describe('fs: modes of the data directory', () => {
     expect([await modeOf(), await modeOf('releases'), await modeOf('lost+found')]).to.deep.equal(['711', '755', '750']);
   });
 
-  it('closes what the service made in a folder where others keep things, and leaves theirs and the folder', async () => {
+  it('closes files of the service in a shared folder, and leaves the others and the folder', async () => {
     for (const name of [...OWN_FILES, 'passwd', 'aliases.db', 'monkey.txt']) await file(name, 0o644);
     await makeFolder('somebody', 0o755);
     await chmod(folder, 0o2775);
@@ -46,13 +46,13 @@ describe('fs: modes of the data directory', () => {
     expect(await correct()).to.deep.equal([]);
   });
 
-  it('leaves a folder that is everybody’s', async () => {
+  it('leaves a folder that is writable by everyone', async () => {
     await chmod(folder, 0o1777);
     await correct();
     expect(await modeOf()).to.equal('1777');
   });
 
-  it('mends products in a web server’s directory, and nothing that lies beside them', async () => {
+  it('corrects products in a web server’s directory, and nothing else', async () => {
     await makeFolder('releases/shop/stable', 0o700);
     await makeFolder('releases/blog/private', 0o750);
     for (const [name, text] of [
@@ -80,7 +80,7 @@ describe('fs: modes of the data directory', () => {
     for (const [path, mode] of Object.entries(modes)) expect(await modeOf(path), path).to.equal(mode);
   });
 
-  it('leaves a store that is another user’s, with its products mended', async function () {
+  it('leaves a store of another user, with its products corrected', async function () {
     if (process.getuid?.() !== 0) this.skip();
     await makeFolder('releases/shop', 0o700);
     await file('releases/shop/.htaccess', 0o600, SIGNED);

@@ -55,7 +55,7 @@ describe('the release store on the file system', function () {
     expect((await readdir(join(root(), 'shop'))).toSorted()).to.deep.equal(['.htpasswd', 'stable']);
   });
 
-  it('corrects the modes of a data directory that is there', async () => {
+  it('corrects the modes of an existing data directory', async () => {
     await filled();
     const data = join(folder, 'data');
     await mkdir(join(data, 'installer'));
@@ -76,7 +76,7 @@ describe('the release store on the file system', function () {
     expect(await modeOf('.incoming')).to.equal('700');
   });
 
-  it('lets a web server pass to a store that lies deeper, by folders that hold nothing else', async () => {
+  it('opens the folders above a deeper store to a web server where they contain nothing else', async () => {
     const data = join(folder, 'data');
     const deep = join(data, 'srv', 'releases');
     const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
@@ -91,7 +91,7 @@ describe('the release store on the file system', function () {
     expect([await mode(join(data, 'srv')), await mode(join(data, 'srv', 'other'))]).to.deep.equal([0o750, 0o755]);
   });
 
-  it('counts no folder of others as a product, and writes nothing there', async () => {
+  it('ignores folders of others, and writes nothing there', async () => {
     const store = await filled();
     await mkdir(join(root(), 'blog', 'posts', '2026'), { recursive: true });
     await writeFile(join(root(), 'blog', '.htaccess'), 'Require all denied\n');
@@ -103,7 +103,7 @@ describe('the release store on the file system', function () {
     expect(await store.access.products()).to.deep.equal(['shop']);
   });
 
-  it('writes nothing into a folder of others that has the name of a product, and says what is there', async () => {
+  it('writes nothing into a folder of others with the name of a product, and reports it', async () => {
     const store = await filled();
     const blog = join(root(), 'blog');
     await mkdir(blog);
@@ -149,7 +149,7 @@ describe('the release store on the file system', function () {
     expect(await store.access.products()).to.deep.equal(['shop']);
   });
 
-  it('says so when a file was replaced or withdrawn between question and answer', async () => {
+  it('reports a file that was replaced or withdrawn during a request', async () => {
     const store = await filled();
     const path = ['shop', 'stable', '1.0', 'any', 'package.tar.gz'];
     const read = async (file: Awaited<ReturnType<FsReleaseStore['open']>>): Promise<void> => {
@@ -163,7 +163,7 @@ describe('the release store on the file system', function () {
     expect(await rejection(read(current))).to.be.instanceOf(FileReplaced);
   });
 
-  it('takes nothing once less is free than shall be', async () => {
+  it('rejects packages when less space is free than required', async () => {
     const store = new FsReleaseStore(root());
     const free = await store.packages.freeBytes();
     expect(free).to.be.above(0);

@@ -62,7 +62,7 @@ describe('fs: the workshop', () => {
     expect(started).to.equal(0);
   });
 
-  it('leaves a small package that holds much to a thread, which answers the same', async () => {
+  it('unpacks a small package with much content in a thread, with the same result', async () => {
     // Compressed a hundredfold: twice as much is refused.
     const much = Array.from({ length: 600 }, () => randomBytes(100).toString('hex') + 'x'.repeat(10_000)).join('');
     const [one, started] = await inspected(packed(['much.txt', much]));
@@ -75,7 +75,7 @@ describe('fs: the workshop', () => {
     );
   });
 
-  it('refuses what every package is refused for', async () => {
+  it('rejects what is not allowed in any package', async () => {
     const [{ error }] = (await inspected(packed(['../app.txt', 'x']))) as [{ error: Error }, number];
     expect(error).to.be.instanceOf(PackageRejected).and.to.have.property('entry', '../app.txt');
     const cut = packed(['app.txt', 'hello']).subarray(0, -6);

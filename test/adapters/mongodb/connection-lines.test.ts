@@ -4,8 +4,8 @@ import { connectionLines } from '../../../adapters/mongodb/connection-lines.js';
 import { ManualClock } from '../../../testing/clock.js';
 import { RecordingLog } from '../../../testing/fakes.js';
 
-describe('mongodb: the lines of a bad day', () => {
-  it('come once a minute however often the server goes, with how many were left out', () => {
+describe('mongodb: log lines of an unavailable server', () => {
+  it('are written once a minute with the number of omitted lines', () => {
     const clock = new ManualClock();
     const log = new RecordingLog();
     let lost = 0;

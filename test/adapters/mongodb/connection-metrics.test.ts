@@ -4,8 +4,8 @@ import { connectionMetrics } from '../../../adapters/mongodb/connection-metrics.
 import { PrometheusMetrics } from '../../../adapters/node/metrics.js';
 import { ManualClock } from '../../../testing/clock.js';
 
-describe('the connection to MongoDB as numbers', () => {
-  it('tells whether it answers, when it last did, and how long operations take', async () => {
+describe('metrics of the connection to MongoDB', () => {
+  it('report whether it responds, when it last did, and the duration of operations', async () => {
     const metrics = new PrometheusMetrics();
     const clock = new ManualClock();
     const ears = connectionMetrics(metrics, clock);

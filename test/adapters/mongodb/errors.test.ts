@@ -14,7 +14,7 @@ import { StoreConflict, StoreFull, StoreUnavailable } from '../../../ports/store
 const server = (code: number): MongoServerError => new MongoServerError({ message: 'no', code });
 
 describe('mongodb: errors', () => {
-  it('are the port’s own', () => {
+  it('are translated to those of the port', () => {
     expect(translated(new MongoServerError({ message: 'dup key', code: 11000, keyPattern: { ref: 1 } })))
       .to.be.instanceOf(StoreConflict)
       .and.to.have.property('index', 'ref');
@@ -26,7 +26,7 @@ describe('mongodb: errors', () => {
       expect(translated(Object.assign(new Error('write'), { code }))).to.be.instanceOf(StoreUnavailable);
   });
 
-  it('say that the disk below the server is full, or its quota used up, whatever the code is', () => {
+  it('report a full disk or an exhausted quota, for any code', () => {
     for (const code of [14031, 12501]) expect(translated(server(code))).to.be.instanceOf(StoreFull);
     for (const message of [
       'WT_SESSION.commit_transaction: 28: No space left on device',
@@ -35,7 +35,7 @@ describe('mongodb: errors', () => {
       expect(translated(new MongoServerError({ message, code: 8 }))).to.be.instanceOf(StoreFull);
   });
 
-  it('say of a bulk what is worse than a conflict', () => {
+  it('report the gravest error of a bulk', () => {
     const bulk = (codes: readonly number[]): unknown =>
       translated(
         new MongoBulkWriteError(
@@ -48,18 +48,18 @@ describe('mongodb: errors', () => {
     expect(bulk([11000])).to.be.instanceOf(StoreConflict);
   });
 
-  it('say of a client that was replaced that the store is away', () => {
+  it('report a replaced client as an unavailable store', () => {
     for (const name of ['MongoClientClosedError', 'MongoExpiredSessionError', 'MongoStalePrimaryError']) {
       const error = Object.defineProperty(new MongoNetworkError('closed'), 'name', { value: name });
       expect(translated(error)).to.be.instanceOf(StoreUnavailable);
     }
   });
 
-  it('keep what the port has no word for, and what is not the driver’s', () => {
+  it('keep errors without an equivalent, and those of others', () => {
     for (const error of [server(1), new Error('x'), new TypeError('y')]) expect(translated(error)).to.equal(error);
   });
 
-  it('say of a server that went that it is away, for every kind of call', async () => {
+  it('report a lost server as unavailable, for every kind of call', async () => {
     const store = new MongoStore({ url: 'mongodb://127.0.0.1:1/x?serverSelectionTimeoutMS=50' });
     const notes = store.collection('notes');
     const calls: (() => Promise<unknown>)[] = [

@@ -41,13 +41,13 @@ describe('mongodb: the processes of a store', () => {
     await Promise.all(peers.splice(0).map((one) => one.stop()));
   });
 
-  it('leave a store alone in which they never were, as after a start that failed', async () => {
+  it('write nothing to a store that they never joined, as after a failed start', async () => {
     store.away = true;
     await peer().stop();
     expect(log.lines).to.deep.equal([]);
   });
 
-  it('are counted when they come, when they stop, and when they were killed', async () => {
+  it('are counted when they start, stop or are killed', async () => {
     const [first, second, third] = [peer(), peer(), peer()];
     expect(first.count).to.equal(1);
     for (const one of [first, second, third]) await one.look();
@@ -69,7 +69,7 @@ describe('mongodb: the processes of a store', () => {
     expect(await store.collection('kernel_processes').count()).to.equal(1);
   });
 
-  it('stay as they were while the store is away', async () => {
+  it('are unchanged while the store is unavailable', async () => {
     const [first, second] = [peer(), peer()];
     await second.look();
     await first.start();

@@ -18,7 +18,7 @@ import { arbitraryDoc, arbitraryFilter, arbitraryUpdate } from '../../../testing
 import { holds, updated } from './support/interpreter.js';
 
 describe('translation to MongoDB', () => {
-  it('a query holds for a document exactly when the filter does', () => {
+  it('matches a document exactly when the filter does', () => {
     fc.assert(
       fc.property(arbitraryFilter, fc.array(arbitraryDoc, { minLength: 5, maxLength: 10 }), (filter, docs) => {
         for (const doc of docs)
@@ -28,7 +28,7 @@ describe('translation to MongoDB', () => {
     );
   });
 
-  it('an update leaves what the reference leaves', () => {
+  it('updates documents as the reference does', () => {
     fc.assert(
       fc.property(arbitraryDoc, arbitraryUpdate, (doc, update) => {
         const plain = plainUpdate(update);
@@ -39,7 +39,7 @@ describe('translation to MongoDB', () => {
     );
   });
 
-  it('no operator overwrites another, and all filters must hold', () => {
+  it('overwrites no operator by another, and requires all filters', () => {
     expect(toQuery({ a: { gt: 1, ne: null, exists: true }, id: 'x' }, { a: { lt: 5 } })).to.deep.equal({
       $and: [{ a: { $ne: null } }, { a: { $gt: 1 } }, { a: { $ne: null } }, { _id: { $eq: 'x' } }, { a: { $lt: 5 } }],
     });
@@ -48,7 +48,7 @@ describe('translation to MongoDB', () => {
     expect(toQuery({ t: { has_any: [] } })).to.deep.equal({ _id: { $in: [] } });
   });
 
-  it('operands that look like operators stay values', () => {
+  it('treats operands that look like operators as values', () => {
     const operand = { $gt: '' } as unknown as string;
     expect(toQuery({ a: { ne: '$where' } })).to.deep.equal({ a: { $ne: '$where' } });
     expect(toQuery({ a: operand })).to.deep.equal({});
@@ -56,7 +56,7 @@ describe('translation to MongoDB', () => {
     expect(toUpdate({ set: { a: '$b' } })).to.deep.equal({ $set: { a: '$b' } });
   });
 
-  it('a pattern matches its text only', () => {
+  it('matches only its text by a pattern', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => new RegExp(`^${escapeRegex(text)}$`, 'u').test(text)),
       { numRuns: 500 },
@@ -83,7 +83,7 @@ describe('translation to MongoDB', () => {
     });
   });
 
-  it('keys come back whatever they are, and none means something to the server', () => {
+  it('restores any keys, of which none is special to the server', () => {
     const key = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('__proto__', '_bsontype', '$set', '$ref', 'a.b', '', '%', '%24', '_id', 'n\0'),
@@ -100,7 +100,7 @@ describe('translation to MongoDB', () => {
     );
   });
 
-  it('sorts end with the id', () => {
+  it('ends sorts with the id', () => {
     expect(toSort([['a.b', 'desc']])).to.deep.equal([
       ['a.b', -1],
       ['_id', -1],
@@ -120,7 +120,7 @@ describe('translation to MongoDB', () => {
     expect(() => toIndex({ fields: ['a', 'b'], unique: true })).to.throw(TypeError);
   });
 
-  it('a conflict names its index, however the server words it', () => {
+  it('names the index of a conflict, for any message of the server', () => {
     const message = (index: string) =>
       `E11000 duplicate key error collection: aos.t index: ${index} dup key: { x: "index: y" }`;
     expect(conflictOf({ message: message('_id_') })).to.equal('id');
@@ -130,13 +130,13 @@ describe('translation to MongoDB', () => {
     expect(conflictOf({ message: message('other'), keyPattern: { ref: 1 } })).to.equal('ref');
   });
 
-  it('the database is the path of the URL', () => {
+  it('uses the path of the URL as the database', () => {
     expect(databaseOf('mongodb://h1:1,h2:2/')).to.equal('aos');
     expect(databaseOf('mongodb://h')).to.equal('aos');
     expect(databaseOf('mongodb+srv://u:p%2F@h/my_db?retryWrites=true')).to.equal('my_db');
   });
 
-  it('a server that is not there is an error that says so', async () => {
+  it('reports a missing server', async () => {
     const store = new MongoStore({ url: 'mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=200' });
     const error = await store.connect().catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(Error).with.property('message').that.includes('ECONNREFUSED');

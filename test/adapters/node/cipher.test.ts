@@ -17,7 +17,7 @@ describe('DataCipher', () => {
     expect(cipher.seal('a', 'totp')).to.not.equal(cipher.seal('a', 'totp'));
   });
 
-  it('opens nothing for another purpose, with another key, changed, cut or foreign', () => {
+  it('rejects texts of another purpose or key, and changed, truncated or foreign ones', () => {
     const sealed = cipher.seal('secret', 'totp');
     expect(() => cipher.open(sealed, 'webhook')).to.throw('another key, for another purpose, or changed');
     expect(() => new DataCipher('x'.repeat(32)).open(sealed, 'totp')).to.throw('another key');
@@ -35,7 +35,7 @@ describe('DataCipher', () => {
     expect(cipher.derive('cursor')).to.not.deep.equal(cipher.derive('device'));
   });
 
-  it('refuses a short data key', () => {
+  it('rejects a short data key', () => {
     expect(() => new DataCipher('short')).to.throw(TypeError);
   });
 });

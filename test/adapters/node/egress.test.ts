@@ -77,25 +77,25 @@ const PUBLIC = [
 
 describe('egress policy', () => {
   for (const address of ALWAYS) {
-    it(`${address} is never allowed, whatever is allowed`, () => {
+    it(`blocks ${address}, whatever is allowed`, () => {
       expect(judgeAddress(address, privateOk)).to.equal(`the address ${address} is never allowed`);
       const all = { mode: 'public-only', allow: ['0.0.0.0/0', '::/0'] } as const;
       expect(judgeAddress(address, all)).to.equal(`the address ${address} is never allowed`);
     });
   }
   for (const address of PRIVATE) {
-    it(`${address} is allowed unless only public ones are`, () => {
+    it(`allows ${address} unless only public addresses are allowed`, () => {
       expect(judgeAddress(address, privateOk)).to.equal(null);
       expect(judgeAddress(address, publicOnly)).to.equal(`the address ${address} is not a public one`);
     });
   }
   for (const address of PUBLIC) {
-    it(`${address} is public`, () => {
+    it(`allows ${address} as public`, () => {
       expect(judgeAddress(address, publicOnly)).to.equal(null);
     });
   }
 
-  it('lets named networks pass, also behind a mapped address', () => {
+  it('allows named networks, also as a mapped address', () => {
     const policy: EgressPolicy = { mode: 'public-only', allow: ['10.0.0.0/8', 'fd12::/16', 'nonsense'] };
     expect(judgeAddress('10.9.9.9', policy)).to.equal(null);
     expect(judgeAddress('::ffff:10.9.9.9', policy)).to.equal(null);
@@ -103,7 +103,7 @@ describe('egress policy', () => {
     expect(judgeAddress('192.168.0.1', policy)).to.equal('the address 192.168.0.1 is not a public one');
   });
 
-  it('judges every IPv4 address alike, however it is wrapped', () => {
+  it('checks every IPv4 address equally, in every notation', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.constantFrom(privateOk, publicOnly), (address, policy) => {
         const plain = judgeAddress(address, policy) === null;

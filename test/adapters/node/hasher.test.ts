@@ -21,13 +21,13 @@ describe('ThreadHasher', () => {
     expect(await hasher.verify('wrong horse battery', hash)).to.deep.equal({ ok: false, rehash: false });
   });
 
-  it('works in other threads than the one that answers requests', async () => {
+  it('hashes in worker threads', async () => {
     await Promise.all(Array.from({ length: 6 }, () => hasher.hash('password', 4)));
     expect(hasher.threads.size).to.be.within(1, 2);
     expect(hasher.threads.has(threadId)).to.equal(false);
   });
 
-  it('ends threads that are idle, and starts another for the next password', async () => {
+  it('ends idle threads, and starts another for the next password', async () => {
     const brief = new ThreadHasher({ threads: 2, idleMs: 1 });
     try {
       const hashes = await Promise.all([brief.hash('one', 4), brief.hash('two', 4)]);
@@ -40,7 +40,7 @@ describe('ThreadHasher', () => {
     }
   });
 
-  it('verifies $2a$, $2b$ and $2y$, and asks for a new hash below cost 12', async () => {
+  it('verifies $2a$, $2b$ and $2y$, and requests a new hash below cost 12', async () => {
     const weak = await bcrypt.hash('password', 4);
     for (const prefix of ['$2a$', '$2b$', '$2y$']) {
       const hash = prefix + weak.slice(4);
@@ -49,7 +49,7 @@ describe('ThreadHasher', () => {
     }
   });
 
-  it('refuses a password of more than 72 bytes, or with a NUL, whose beginning bcrypt would take for the whole', async () => {
+  it('rejects a password of more than 72 bytes, or with a NUL, which bcrypt would truncate', async () => {
     const password = 'lantern-'.repeat(9);
     const hash = await hasher.hash(password, 4);
     expect(await hasher.verify(password, hash)).to.include({ ok: true });
@@ -64,7 +64,7 @@ describe('ThreadHasher', () => {
     expect(await hasher.verify('short\0more', short)).to.include({ ok: false });
   });
 
-  it('verifies Argon2 and asks for a new hash', async () => {
+  it('verifies Argon2 and requests a new hash', async () => {
     const hash = await argon2id({
       password: 'password',
       salt: Buffer.alloc(16, 7),
@@ -78,7 +78,7 @@ describe('ThreadHasher', () => {
     expect(await hasher.verify('other', hash)).to.deep.equal({ ok: false, rehash: false });
   });
 
-  it('answers false for no account, damaged hashes and hashes that would take minutes, after the same work', async () => {
+  it('returns false for a missing account, damaged hashes and too expensive hashes, after the same work', async () => {
     const before = hasher.threads.size;
     const argonHuge = `$argon2id$v=19$m=9999999,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
     for (const hash of [null, '', 'x', '$2y$12$short', '$2y$31$' + 'A'.repeat(53), argonHuge]) {
@@ -87,7 +87,7 @@ describe('ThreadHasher', () => {
     expect(hasher.threads.size).to.be.greaterThan(before);
   });
 
-  it('refuses what does not fit into its queue with 503', async () => {
+  it('rejects passwords beyond its queue with 503', async () => {
     const calls = Array.from({ length: 300 }, () => hasher.hash('password', 4));
     const results = await Promise.allSettled(calls);
     const refused = results.filter((result) => result.status === 'rejected');
@@ -98,7 +98,7 @@ describe('ThreadHasher', () => {
     }
   });
 
-  it('refuses what is waiting when it is closed', async () => {
+  it('rejects waiting passwords when it is closed', async () => {
     const waiting = hasher.hash('password', 12).then(
       () => null,
       (reason: unknown) => reason,
@@ -108,7 +108,7 @@ describe('ThreadHasher', () => {
     expect((error as ServiceError).code).to.equal('not_ready');
   });
 
-  it('refuses a cost that is none', async () => {
+  it('rejects an invalid cost', async () => {
     for (const cost of [3, 16, 4.5, Number.NaN]) {
       const error = await hasher.hash('x', cost).then(
         () => null,

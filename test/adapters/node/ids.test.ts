@@ -8,7 +8,7 @@ describe('RandomIds', () => {
     expect(id).to.match(/^01234567-89ab-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('strictly increases, also when the clock stands still or goes back', () => {
+  it('strictly increases, also when the clock stops or moves backwards', () => {
     const clock = new ManualClock();
     const ids = new RandomIds(clock);
     const made: string[] = [];
@@ -20,7 +20,7 @@ describe('RandomIds', () => {
     expect(made).to.deep.equal([...new Set(made)].toSorted());
   });
 
-  it('makes secrets of base62 without favourites', () => {
+  it('generates evenly distributed secrets of base62', () => {
     const ids = new RandomIds(new ManualClock());
     expect(ids.secret()).to.match(/^[0-9A-Za-z]{43}$/);
     expect(ids.secret(8)).to.have.lengthOf(8);

@@ -67,7 +67,7 @@ describe('keys', () => {
     expect(all.flatMap(({ created }) => created)).to.have.lengthOf(2);
   });
 
-  it('are taken as given; an empty release key means unsigned', async () => {
+  it('are used as configured; an empty release key means unsigned', async () => {
     const keys = await loadKeys(GIVEN, folder, true);
     expect(keys).to.deep.equal({ release: null, license: 'l'.repeat(32), data: 'd'.repeat(32), created: [] });
     expect(await readdir(folder)).to.deep.equal([]);
@@ -102,7 +102,7 @@ describe('keys', () => {
     expect(await fault(load())).to.equal(`release_private_key: ${path} is not a readable PEM private key`);
   });
 
-  it('a release key in place of its file stops the start, and is not repeated', async () => {
+  it('stop the start when a release key is given in place of its file, without logging it', async () => {
     const release_private_key = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n';
     const said = await fault(loadKeys({ ...GIVEN, release_private_key }, folder, true));
     expect(said)
@@ -129,7 +129,7 @@ describe('keys', () => {
     });
     const release = (key_id: string): ServiceKeys['release'] => ({ key_id, pem: '', bits: 3072, path: '' });
 
-    it('are remembered at the first start and let the same keys in', async () => {
+    it('are stored at the first start and accept the same keys', async () => {
       const store = new MemoryStore();
       await checkFingerprints(store, keys(), now);
       await checkFingerprints(store, keys(), now);
@@ -153,7 +153,7 @@ describe('keys', () => {
       );
     });
 
-    it('let signing be switched on later', async () => {
+    it('allow enabling signatures later', async () => {
       const store = new MemoryStore();
       await checkFingerprints(store, keys(), now);
       await checkFingerprints(store, keys({ release: release('a') }), now);

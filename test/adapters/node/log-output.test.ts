@@ -46,7 +46,7 @@ describe('LogOutput', () => {
   });
   const flushed = (): Promise<void> => new Promise((resolve) => output.flush(resolve));
 
-  it('writes every line once, in order, also where a write takes a part of a character', async () => {
+  it('writes every line once, in order, also after a partial write within a character', async () => {
     file.answer = 3;
     const lines = Array.from({ length: 50 }, (_, index) => `line ${index} é€😀\n`);
     for (const line of lines) output.write(line);
@@ -55,7 +55,7 @@ describe('LogOutput', () => {
     expect(file.asked).to.be.greaterThan(lines.length);
   });
 
-  it('keeps lines while the disk is full, and writes them when it takes them again', async () => {
+  it('buffers lines while the disk is full, and writes them afterwards', async () => {
     file.answer = 'ENOSPC';
     output.write('one\n');
     await flushed();
@@ -66,7 +66,7 @@ describe('LogOutput', () => {
     expect(lost).to.deep.equal([]);
   });
 
-  it('drops what is beyond its room, and says how much when lines pass again', async () => {
+  it('drops lines above its limit, and then logs their number', async () => {
     file.answer = 'ENOSPC';
     const line = `${'x'.repeat(1023)}\n`;
     for (let index = 0; index < 5_000; index++) output.write(line);
@@ -77,7 +77,7 @@ describe('LogOutput', () => {
     expect(lost).to.deep.equal([{ lines: 5_000 - 4_096 - 1, code: 'ENOSPC' }]);
   });
 
-  it('gives up where nobody reads any longer', async () => {
+  it('stops when the reader has closed', async () => {
     file.answer = 'EPIPE';
     output.write('one\n');
     await flushed();

@@ -18,7 +18,7 @@ describe('PinoLogger', () => {
     expect(last()['time']).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('keeps to its level', () => {
+  it('writes lines of its level and above only', () => {
     const log = create('error');
     log.info({}, 'no');
     log.error({}, 'yes');
@@ -48,12 +48,12 @@ describe('PinoLogger', () => {
     });
   });
 
-  it('masks license keys wherever they stand', () => {
+  it('masks license keys anywhere', () => {
     create().info({ path: '/x/ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2?k=abcde%2Dfghjk%2Dlmnpq%2Drstuv%2Dwxyz3' }, 'm');
     expect(last()['path']).to.equal('/x/*****-*****-*****-*****-WXYZ2?k=*****-*****-*****-*****-wxyz3');
   });
 
-  it('keeps what only sounds like a secret', () => {
+  it('keeps fields with similar but harmless names', () => {
     create().info({ token_id: 'id', token_kind: 'sub', code: 'not_found', path: '/x', tokens: 3, password: null }, 'm');
     expect(last()).to.include({
       token_id: 'id',
@@ -65,7 +65,7 @@ describe('PinoLogger', () => {
     });
   });
 
-  it('cuts credentials out of text: messages, values, errors and their causes', () => {
+  it('removes credentials from messages, values, errors and their causes', () => {
     const log = create();
     const token = `svc_live_${'A'.repeat(43)}`;
     const error = new Error(`refused ${token}`, { cause: new Error('mongodb://user:pw@db/x') });
@@ -76,14 +76,14 @@ describe('PinoLogger', () => {
     expect((last()['err'] as { cause: { message: string } }).cause.message).to.equal('mongodb://[redacted]@db/x');
   });
 
-  it('cuts them out where characters that nobody sees divide them, and keeps such characters elsewhere', () => {
+  it('removes credentials that invisible characters divide, and keeps such characters elsewhere', () => {
     create().info({}, `with svc_live_\u200b${'A'.repeat(20)}\u00ad${'A'.repeat(23)}`);
     expect(last()['msg']).to.equal('with svc_live_[redacted]');
     create().info({}, 'Fehler\u00admeldung：ok');
     expect(last()['msg']).to.equal('Fehler\u00admeldung：ok');
   });
 
-  it('survives circles, depth, getters of size, functions, bigints and buffers', () => {
+  it('handles cycles, depth, getters of size, functions, bigints and buffers', () => {
     const circle: Record<string, unknown> = { b: Buffer.alloc(3), n: 10n, f: () => 1, d: new Date(Number.NaN) };
     circle['self'] = circle;
     let deep: object = {};
@@ -93,7 +93,7 @@ describe('PinoLogger', () => {
     expect((last()['text'] as string).length).to.be.lessThan(9_000);
   });
 
-  it('writes for a person on a terminal', () => {
+  it('writes readable lines on a terminal', () => {
     lines = [];
     PinoLogger.create({ level: 'info', pretty: true, destination: { write: (line) => void lines.push(line) } }).info(
       { a: 1 },

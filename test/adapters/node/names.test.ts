@@ -98,7 +98,7 @@ describe('Names', function () {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('answers both families, IPv4 first', async () => {
+  it('returns both families, IPv4 first', async () => {
     const names = await open({ 'hook.test': { a: ['192.0.2.1', '192.0.2.2'], aaaa: ['2001:db8:0:0:0:0:0:1'] } });
     expect(await names.resolve('Hook.test')).to.deep.equal([
       { address: '192.0.2.1', family: 4 },
@@ -107,14 +107,14 @@ describe('Names', function () {
     ]);
   });
 
-  it('one family is enough', async () => {
+  it('resolves names with one family', async () => {
     const names = await open({ 'four.test': { a: ['192.0.2.1'] }, 'six.test': { aaaa: ['2001:db8:0:0:0:0:0:2'] } });
     expect(await names.resolve('four.test')).to.deep.equal([{ address: '192.0.2.1', family: 4 }]);
     expect(await names.resolve('six.test')).to.deep.equal([{ address: '2001:db8::2', family: 6 }]);
     expect(await codeOf(names.resolve('none.test'))).to.equal('ENOTFOUND');
   });
 
-  it('believes an answer for its TTL and asks once for many', async () => {
+  it('caches a response for its TTL and sends one query for many callers', async () => {
     const names = await open({ 'hook.test': { a: ['192.0.2.1'] }, 'short.test': { a: ['192.0.2.2'], ttl: 0 } });
     await Promise.all(Array.from({ length: 20 }, () => names.resolve('hook.test')));
     await names.resolve('hook.test');
@@ -124,13 +124,13 @@ describe('Names', function () {
     expect(dns.asked.filter((one) => one === 'short.test A')).to.have.length(2);
   });
 
-  it('asks the hosts file first, and sees when it changes', async () => {
+  it('reads the hosts file first, and detects its changes', async () => {
     const names = await open({ 'hook.test': { a: ['192.0.2.1'] } }, { hosts: '192.0.2.9  a.test hook.test # ours\n' });
     expect(await names.resolve('hook.test')).to.deep.equal([{ address: '192.0.2.9', family: 4 }]);
     expect(dns.asked).to.deep.equal([]);
   });
 
-  it('localhost is this machine, whatever a server says', async () => {
+  it('resolves localhost to this machine, whatever a server returns', async () => {
     const names = await open({ localhost: { a: ['192.0.2.1'] } });
     const loopback = [
       { address: '127.0.0.1', family: 4 },
@@ -140,7 +140,7 @@ describe('Names', function () {
     expect(await names.resolve('hook.localhost')).to.deep.equal(loopback);
   });
 
-  it('a short name is looked for in the search list, one with a dot at its end is not', async () => {
+  it('resolves short names by the search list, and names with a final dot without it', async () => {
     const names = await open(
       { 'hook.apps.test': { a: ['192.0.2.3'] }, hook: { a: ['192.0.2.4'] } },
       { resolv: 'search none.test apps.test\noptions ndots:2 timeout:1\n' },
@@ -149,7 +149,7 @@ describe('Names', function () {
     expect(await names.resolve('hook.')).to.deep.equal([{ address: '192.0.2.4', family: 4 }]);
   });
 
-  it('many names whose server never answers delay nobody else', async () => {
+  it('delays no other name while many names get no response', async () => {
     const silent = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`silent-${i}.test`, 'silent' as const]));
     const names = await open({ ...silent, 'hook.test': { a: ['127.0.0.1'] } }, { timeoutMs: 2_000 });
     const server = http.createServer((_request, response) => response.end('ok'));
@@ -174,7 +174,7 @@ describe('Names', function () {
     }
   });
 
-  it('reads hosts files and search lists, whatever stands in them', async () => {
+  it('parses hosts files and search lists with any content', async () => {
     await open({});
     const hosts = parseHosts('127.0.0.1 A.test\n\n# b\n::1 a.test b.test#c\nno.address d.test\n10.0.0.1\n');
     expect([...hosts]).to.deep.equal([

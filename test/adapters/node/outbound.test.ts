@@ -105,7 +105,7 @@ describe('NodeOutbound', () => {
     expect(calls).to.equal(1);
   });
 
-  it('reads an endless body no further than it was asked to', async () => {
+  it('reads an endless body up to its limit', async () => {
     const port = await serve((_request, response) => {
       const more = (): void => {
         while (!response.destroyed && response.write('x'.repeat(16_384))) continue;
@@ -118,12 +118,12 @@ describe('NodeOutbound', () => {
     expect(answer.body).to.have.lengthOf(100_000);
   });
 
-  it('does not call a body of exactly the limit truncated', async () => {
+  it('does not mark a body of exactly the limit as truncated', async () => {
     const port = await serve((_request, response) => response.end('x'.repeat(1000)));
     expect(await get(`http://127.0.0.1:${port}/`, { maxBytes: 1000 })).to.include({ truncated: false });
   });
 
-  it('names a reset before and within the answer', async () => {
+  it('reports a reset before and within the response', async () => {
     const early = await listen(net.createServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
     expect(await fault(get(`http://127.0.0.1:${early}/`))).to.deep.equal([
       'reset',
@@ -136,7 +136,7 @@ describe('NodeOutbound', () => {
     expect((await fault(get(`http://127.0.0.1:${late}/`)))[0]).to.equal('reset');
   });
 
-  it('names an answer that is not HTTP, or has endless headers', async () => {
+  it('reports a response that is not HTTP, or has endless headers', async () => {
     const port = await listen(net.createServer((socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n'))));
     expect((await fault(get(`http://127.0.0.1:${port}/`)))[1]).to.match(/^the answer is not HTTP: HPE_/);
     const endless = await listen(
@@ -149,14 +149,14 @@ describe('NodeOutbound', () => {
     );
   });
 
-  it('names nobody listening', async () => {
+  it('reports a refused connection', async () => {
     const server = net.createServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
     expect(await fault(get(`http://127.0.0.1:${port}/`))).to.deep.equal(['connect', 'no connection: ECONNREFUSED']);
   });
 
-  it('gives up on a silent server, a trickling one, and a resolver that does not answer', async () => {
+  it('times out on a silent server, a slow one, and a resolver without a response', async () => {
     const silent = await listen(net.createServer());
     expect(await fault(get(`http://127.0.0.1:${silent}/`, { timeoutMs: 80 }))).to.deep.equal([
       'timeout',
@@ -173,7 +173,7 @@ describe('NodeOutbound', () => {
     ]);
   });
 
-  it('counts a TLS handshake that never ends as connecting', async () => {
+  it('counts an endless TLS handshake as connecting', async () => {
     const port = await listen(net.createServer());
     expect(await fault(get(`https://127.0.0.1:${port}/`, { connectTimeoutMs: 80 }))).to.deep.equal([
       'timeout',
@@ -198,13 +198,13 @@ describe('NodeOutbound', () => {
     ]);
   });
 
-  it('lets an allowed network pass under public-only', async () => {
+  it('allows a named network under public-only', async () => {
     const port = await serve((_request, response) => response.end('ok'));
     const allowed = { mode: 'public-only', allow: ['127.0.0.0/8'] } as const;
     expect((await get(`http://hook.test:${port}/`, { policy: allowed })).status).to.equal(200);
   });
 
-  it('resolves once: a name that changes its mind gains nothing', async () => {
+  it('resolves a name once, so that a changed record has no effect', async () => {
     const port = await serve((_request, response) => response.end('ok'));
     let asked = 0;
     const rebinding = new NodeOutbound({
@@ -216,7 +216,7 @@ describe('NodeOutbound', () => {
     expect(asked).to.equal(1);
   });
 
-  it('names DNS faults, bad URLs and headers that cannot be sent', async () => {
+  it('reports DNS faults, invalid URLs and invalid headers', async () => {
     expect(await fault(get('http://missing.test/'))).to.deep.equal([
       'dns',
       'missing.test cannot be resolved: ENOTFOUND',
@@ -230,7 +230,7 @@ describe('NodeOutbound', () => {
     expect(outbound.judge('http://hook.test/', policy)).to.equal(null);
   });
 
-  describe('kept connections', () => {
+  describe('reused connections', () => {
     /** Which connection, by its order, each request came on. */
     async function counted(): Promise<{ port: number; on: number[]; kept: net.Socket[] }> {
       const on: number[] = [];
@@ -251,7 +251,7 @@ describe('NodeOutbound', () => {
       expect(on.toSorted((a, b) => a - b)).to.deep.equal([0, 0, 0, 0, 1]);
     });
 
-    it('never another name, or other addresses of the same name', async () => {
+    it('do not serve another name, or other addresses of the same name', async () => {
       const { port, on } = await counted();
       await get(`http://hook.test:${port}/`);
       await get(`http://other.test:${port}/`);
@@ -275,7 +275,7 @@ describe('NodeOutbound', () => {
       expect((await fault(refused))[0], 'nor another policy').to.equal('blocked');
     });
 
-    it('that the receiver has closed meanwhile are replaced, once', async () => {
+    it('are replaced once when the receiver has closed them', async () => {
       const { port, on, kept } = await counted();
       await get(`http://hook.test:${port}/`);
       kept[0]?.destroy();
@@ -296,7 +296,7 @@ describe('NodeOutbound', () => {
       expect(calls).to.equal(3);
     });
 
-    it('are not kept after an answer that was not read to its end', async () => {
+    it('are closed after a response that was not read to its end', async () => {
       let n = 0;
       const seen = new Set<net.Socket>();
       const port = await serve((request, response) => {
@@ -328,14 +328,14 @@ describe('NodeOutbound', () => {
         }),
       );
 
-    it('refuses a self-signed certificate', async () => {
+    it('rejects a self-signed certificate', async () => {
       expect(await fault(get(`https://hook.test:${await secure()}/`))).to.deep.equal([
         'tls',
         'TLS failed: DEPTH_ZERO_SELF_SIGNED_CERT',
       ]);
     });
 
-    it('takes a certificate it trusts for the URL’s host, names the host to the server, and refuses another host', async () => {
+    it('accepts a trusted certificate for the host of the URL, sends the host name, and rejects another host', async () => {
       const seen: (string | false | undefined)[] = [];
       const port = await secure(seen);
       const trusting = new NodeOutbound({
@@ -350,7 +350,7 @@ describe('NodeOutbound', () => {
       expect(await fault(other)).to.deep.equal(['tls', 'TLS failed: ERR_TLS_CERT_ALTNAME_INVALID']);
     });
 
-    it('names a server that speaks no TLS', async () => {
+    it('reports a server without TLS', async () => {
       const port = await serve((_request, response) => response.end());
       expect((await fault(get(`https://hook.test:${port}/`)))[0]).to.equal('tls');
     });

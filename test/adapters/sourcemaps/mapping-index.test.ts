@@ -66,7 +66,7 @@ describe('look-ups in mappings', () => {
   const names = ['a', 'b', 'c', 'd'];
   const sources = ['src/a.ts', 'src/b.ts', 'src/c.ts'];
 
-  it('finds what a library finds that decodes them all, also where columns do not ascend', () => {
+  it('finds what a complete decoder finds, also where columns do not ascend', () => {
     fc.assert(
       fc.property(lines, fc.nat(12), fc.nat(70), (given, line, column) => {
         for (const ordered of [given.map((one) => one.toSorted((a, b) => a[0] - b[0])), given])
@@ -75,7 +75,7 @@ describe('look-ups in mappings', () => {
     );
   });
 
-  it('finds places anywhere in mappings of many kilobytes', () => {
+  it('finds positions anywhere in mappings of many kilobytes', () => {
     const long = Array.from({ length: 40 }, (_, line) =>
       Array.from({ length: 400 }, (__, i): Segment => [i * 3, i % 3, line * 9 + i, i, i % 4]),
     );

@@ -32,7 +32,7 @@ async function why(work: Promise<unknown>): Promise<string> {
   return error.why;
 }
 
-describe('source maps in a process of their own', function () {
+describe('source maps in a separate process', function () {
   let maps: ChildProcessSourceMaps;
   let asked = 0;
   before(() => {
@@ -53,7 +53,7 @@ describe('source maps in a process of their own', function () {
       load: async () => ({ map: plain(map), script: script === null ? null : plain(script) }),
     });
 
-  it('gives file, line, function and five lines of source, whatever way a function got its name', async () => {
+  it('returns file, line, function and five lines of source for every way of naming a function', async () => {
     const source = [
       'const shop = { price() { throw new Error("1"); } };',
       'class Cart {',
@@ -99,7 +99,7 @@ describe('source maps in a process of their own', function () {
     expect(found[0]?.source).to.deep.equal({ before: [], line: all[0], after: all.slice(1, 6) });
   });
 
-  it('reads index maps, names from the map, and keeps no function where there is no script', async () => {
+  it('reads index maps and names from the map, and omits the function without a script', async () => {
     const map = JSON.stringify({
       version: 3,
       sections: [
@@ -116,7 +116,7 @@ describe('source maps in a process of their own', function () {
     );
   });
 
-  it('knows nothing of places outside of a map, and of numbers that lead nowhere', async () => {
+  it('returns nothing for positions outside of a map, and for invalid numbers', async () => {
     expect(await locate(mapOf({}), null, [{ line: 9_000_000, column: 7 }, ...FIRST])).to.deep.include(null);
     // Source 1000, line -1, and a line far beyond the source.
     for (const mappings of ['Aw+BAA', 'AADA', 'AAggggBA']) {
@@ -157,13 +157,13 @@ describe('source maps in a process of their own', function () {
     ['a larger size than is read', () => Buffer.alloc(49 * 1024 * 1024, ' '), /^is larger than \d+ bytes$/],
   ];
   for (const [name, map, says] of hostile) {
-    it(`refuses ${name}`, async () => {
+    it(`rejects ${name}`, async () => {
       expect(await why(locate(map(), null, FIRST))).to.match(says);
       expect(await locate(mapOf({}), null, FIRST)).to.have.length(1);
     });
   }
 
-  it('survives whatever stands in a map', async () => {
+  it('handles maps with any content', async () => {
     const json = fc.jsonValue({ maxDepth: 4 });
     const field = fc.constantFrom(
       'version',
@@ -184,7 +184,7 @@ describe('source maps in a process of their own', function () {
     );
   });
 
-  it('reads scripts of any depth, and without their functions where they cannot be read', async () => {
+  it('reads scripts of any depth, and omits functions of invalid scripts', async () => {
     for (const script of ['('.repeat(100_000), 'function a(){'.repeat(20_000), 'no script at all {{{', '']) {
       expect((await locate(mapOf({}), script, FIRST))[0]).to.include({ file: 'src/a.ts', function: null });
     }
@@ -220,7 +220,7 @@ describe('source maps in a process of their own', function () {
     expect(files[1]).to.include({ kind: 'map', url: '~/a.js.map', debugId, mapUrl: null });
   });
 
-  it('finds a file by what the bundle says of it, and inflates it no further than its bounds', async () => {
+  it('finds a file by the manifest of the bundle, and inflates it up to its limits', async () => {
     const whole = bundle([{ path: 'm', type: 'source_map', url: '~/m', text: mapOf({}) }]);
     const [file] = await maps.unpack('shop', bytesOf(whole));
     if (file === undefined) throw new Error('nothing was found');
@@ -283,12 +283,12 @@ describe('source maps in a process of their own', function () {
     ],
   ];
   for (const [name, bytes, says] of broken) {
-    it(`refuses a bundle with ${name}`, async () => {
+    it(`rejects a bundle with ${name}`, async () => {
       expect(await why(maps.unpack('shop', bytesOf(bytes())))).to.match(says);
     });
   }
 
-  it('names sources as people do', () => {
+  it('shortens the names of sources', () => {
     const names: [string, string][] = [
       ['webpack:///./src/cart.ts', 'src/cart.ts'],
       ['webpack://shop/src/cart.ts?4f2a', 'src/cart.ts'],
@@ -301,7 +301,7 @@ describe('source maps in a process of their own', function () {
   });
 });
 
-describe('source maps that cost too much', function () {
+describe('expensive source maps', function () {
   const good = mapOf({});
 
   const ask = (maps: ChildProcessSourceMaps, owner: string, map: string): Promise<unknown> =>
@@ -317,7 +317,7 @@ describe('source maps that cost too much', function () {
     return error;
   };
 
-  it('gives an owner no more than a share of processor time, and others theirs', async () => {
+  it('limits an owner to its share of processor time', async () => {
     const maps = new ChildProcessSourceMaps({ bounds: BOUNDS, shareMs: 1 });
     try {
       expect(await ask(maps, 'hostile', mapOf({ mappings: 'AAAA,'.repeat(2_000_000) }))).to.have.length(1);
@@ -328,7 +328,7 @@ describe('source maps that cost too much', function () {
     }
   });
 
-  it('blames no map for a reader that was killed, and starts another one', async () => {
+  it('restarts a killed reader without rejecting its map', async () => {
     const maps = new ChildProcessSourceMaps({ bounds: BOUNDS });
     try {
       await ask(maps, 'shop', good);
@@ -352,7 +352,7 @@ describe('source maps that cost too much', function () {
     }
   });
 
-  it('ends a reader that does not answer', async () => {
+  it('ends a reader that does not respond', async () => {
     const maps = new ChildProcessSourceMaps({ bounds: { ...BOUNDS, silentMs: 1 } });
     try {
       expect(await refusal(ask(maps, 'shop', good))).to.include({ why: 'was not read in time', lasting: false });

@@ -30,7 +30,7 @@ describe('a copy of the embedded store', function () {
 
   const rows = (of: SqliteStore) => of.collection<Row>('rows');
 
-  it('has every write that was acknowledged before it began, and of later ones a beginning; both are whole stores', async () => {
+  it('has every write acknowledged before it started and a prefix of later ones, each a valid store', async () => {
     const text = 'x'.repeat(400);
     const insert = (n: number): Promise<void> => rows(store).insert({ id: String(n).padStart(8, '0'), n, text });
     for (let n = 0; n < 4_000; n += 200) await Promise.all(Array.from({ length: 200 }, (_, i) => insert(n + i)));
@@ -58,12 +58,12 @@ describe('a copy of the embedded store', function () {
     await copy.close();
   });
 
-  it('takes no place that is taken, and makes no store where there is none', async () => {
+  it('does not overwrite a file, and creates no store where none exists', async () => {
     expect((await rejection(copyStore(join(folder, 'none.db'), join(folder, 'c.db')))).message).to.include('ENOENT');
     expect(await stat(join(folder, 'none.db')).catch((error: { code: string }) => error.code)).to.equal('ENOENT');
   });
 
-  it('the names of collections are those of the documents, and of nothing that the engine keeps for itself', async () => {
+  it('lists the collections of documents, without internal tables of the engine', async () => {
     expect(await store.collections()).to.deep.equal(['rows']);
     await store.collection('others').insert({ id: 'a' });
     expect(await store.collections()).to.deep.equal(['others', 'rows']);

@@ -85,7 +85,7 @@ describe('sqlite, damage', function () {
     ['a body of which nothing is left', `UPDATE rows SET body = '{"broken' WHERE id = 'b'`],
     ['an empty body', `UPDATE rows SET body = '' WHERE id = 'b'`],
   ] as const) {
-    it(`${name}: each call that meets it fails and names it, all others are served`, async () => {
+    it(`${name}: calls that read it fail and name it, all others succeed`, async () => {
       harm(sql);
       await told(rows.get('b'));
       await told(rows.find({ sort: [['n', 'asc']] }));
@@ -100,7 +100,7 @@ describe('sqlite, damage', function () {
       expect((await rows.get('a'))?.n).to.equal(3);
     });
 
-    it(`${name}: the others catch up with their indexes, and it can be replaced and removed`, async () => {
+    it(`${name}: other documents are indexed, and it can be replaced and removed`, async () => {
       harm(sql);
       harm(`UPDATE rows SET "~" = 1 WHERE id = 'b'`);
       await rows.change({ id: 'a' }, { inc: { n: 1 } });
@@ -114,7 +114,7 @@ describe('sqlite, damage', function () {
     });
   }
 
-  it('is left out of the pages of work on many, and told; the others come in their order', async () => {
+  it('is skipped in pages of bulk work and reported; the others keep their order', async () => {
     await rows.insert({ id: 'd', n: 1, kind: 'd', text: 'text of d' });
     await caughtUp();
     harm(`UPDATE rows SET body = '{"broken' WHERE id IN ('b', 'c')`);
@@ -132,14 +132,14 @@ describe('sqlite, damage', function () {
     expect(alone).to.deep.equal({ items: [], next: null });
   });
 
-  it('compressed fields that are damaged are told the same', async () => {
+  it('is reported equally in compressed fields', async () => {
     await rows.bulk([{ put: { id: 'b', n: 1, kind: 'b', text: 't', long: 'long '.repeat(500) } }]);
     harm(`UPDATE rows SET body = '{"~":"AAAA' || substr(body, 11) WHERE id = 'b'`);
     await told(rows.get('b'));
     expect(await rows.get('a')).to.include({ id: 'a' });
   });
 
-  it('an id that is damaged ends nothing', async () => {
+  it('does not end a list in a damaged id', async () => {
     harm(`UPDATE rows SET id = CAST(x'62ff' AS TEXT) WHERE id = 'b'`);
     expect((await rows.find({ filter: { kind: 'a' } })).items).to.have.length(1);
     expect(await rejection(rows.changeMany({}, { inc: { n: 1 } }))).to.be.instanceOf(StoreDamaged);
@@ -147,13 +147,13 @@ describe('sqlite, damage', function () {
     expect(await rows.get('d')).to.include({ id: 'd' });
   });
 
-  it('U+FFFD that was stored as such is no damage', async () => {
+  it('does not include a stored U+FFFD', async () => {
     await rows.insert({ id: 'd', n: 1, kind: 'd', text: 'a \ufffd b' });
     expect((await rows.get('d'))?.text).to.equal('a \ufffd b');
     expect((await rows.find({ filter: { kind: 'd' } })).items[0]?.text).to.equal('a \ufffd b');
   });
 
-  it('pages of garbage: the calls that need them fail, and the process and the store live', async () => {
+  it('pages of garbage: calls that need them fail, and the process and the store survive', async () => {
     const long = 'x'.repeat(900);
     await rows.bulk(
       Array.from({ length: 3_000 }, (_, i) => ({ insert: { id: `r${i}`, n: i, kind: 'k', text: `${i} ${long}` } })),
@@ -178,7 +178,7 @@ describe('sqlite, damage', function () {
     expect(examined.damage.length).to.be.greaterThan(1);
   });
 
-  it('is found by an examination, all of it, beside the service', async () => {
+  it('is found completely by a check next to the service', async () => {
     expect(await store.examine()).to.deep.equal({ ok: true, documents: 3, damage: [], more: 0 });
     for (let i = 0; i < 300; i++)
       await rows.insert({ id: `r${i}`, n: i, kind: 'k', text: 'again', long: 'long '.repeat(300) });
@@ -199,7 +199,7 @@ describe('sqlite, damage', function () {
     expect(await rejection(store.examine(AbortSignal.abort(new Error('enough'))))).to.include({ message: 'enough' });
   });
 
-  it('an examination is given up in the middle, and the process lives', async () => {
+  it('aborts a check under way, and the process survives', async () => {
     await Promise.all(
       Array.from({ length: 3_000 }, (_, i) => rows.insert({ id: `r${i}`, n: i, kind: 'k', text: 'again', long: 'l' })),
     );
@@ -213,7 +213,7 @@ describe('sqlite, damage', function () {
     expect(await store.ping()).to.be.a('number');
   });
 
-  it('a file that is no database, and one that is cut off, are told at the start', async () => {
+  it('is reported at the start for a truncated file and one that is not a database', async () => {
     harm('PRAGMA wal_checkpoint(TRUNCATE)');
     await store.close();
     const other = join(folder, 'other.db');

@@ -26,7 +26,7 @@ describe('sqlite: no room left', () => {
   const insert = (id: string, size: number): WriteRequest =>
     requestOf('insert', 'notes', { id, text: 'x'.repeat(size) });
 
-  it('is told as StoreFull, by each write that did not fit, and leaves what was there', () => {
+  it('is reported as StoreFull by each write that does not fit, and keeps the stored data', () => {
     expect(commit(connection, [insert('before', 10)])).to.have.nested.property('[0].value');
     connection.driver.exec('PRAGMA max_page_count = 40');
     const outcomes = commit(connection, [insert('small', 10), insert('large', 1_000_000)]);

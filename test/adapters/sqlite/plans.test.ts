@@ -61,7 +61,7 @@ for (const insertsIndexedLater of [false, true])
       expect(text).to.match(/^SEARCH items USING (COVERING )?INDEX [^;]*\)$/);
     };
 
-    it('look-ups by id, by a unique field and by a nested field', () => {
+    it('use indexes for look-ups by id, by a unique field and by a nested field', () => {
       byIndex(planOf({ id: 'i1' }, []));
       expect(planOf({ ref: 'r1' }, [])).to.match(/^SEARCH items USING INDEX items:unique:ref/);
       expect(planOf({ ref: { in: ['r1', 'r2'] } }, [])).to.include('SEARCH items USING INDEX items:unique:ref');
@@ -69,14 +69,14 @@ for (const insertsIndexedLater of [false, true])
       byIndex(planOf({ ref: { prefix: 'r1' } }, [['ref', 'asc']]).replace(/; USE TEMP B-TREE FOR.*/, ''));
     });
 
-    it('filter and sort of one index, both ways, need no sorting', () => {
+    it('need no sorting for filter and sort of one index, in both directions', () => {
       for (const order of ['asc', 'desc'] as const) {
         byIndex(planOf({ project: 'p1', state: 'open' }, [['at', order]]));
         expect(planOf({}, [['at', order]])).to.match(/^SCAN items USING INDEX items:(settled:)?at$/);
       }
     });
 
-    it('every stretch of a keyset page is an index seek', () => {
+    it('seek an index for every range of a keyset page', () => {
       const sorts: Sort[] = [[['at', 'asc']], [['at', 'desc']]];
       for (const sort of sorts) {
         for (const value of [7, null]) {
@@ -88,7 +88,7 @@ for (const insertsIndexedLater of [false, true])
       }
     });
 
-    it('counts and groups read the index alone', () => {
+    it('read only the index for counts and groups', () => {
       const where = indexedWhere(table(), [{ project: 'p1', state: 'open' }]);
       expect(plan(`SELECT count(*) FROM items WHERE ${where.text}`, where.values)).to.match(
         /^SEARCH items USING COVERING INDEX/,
@@ -98,7 +98,7 @@ for (const insertsIndexedLater of [false, true])
       expect(plan(sql, group.values)).to.match(/^SEARCH items USING COVERING INDEX [^;]*$/);
     });
 
-    it('operands never become part of a statement', () => {
+    it('never make operands part of a statement', () => {
       const hostile = `'); DROP TABLE items; --`;
       const filter: Filter = {
         project: hostile,
@@ -110,7 +110,7 @@ for (const insertsIndexedLater of [false, true])
       expect(sql.values.filter((value) => value === hostile)).to.have.length.at.least(8);
     });
 
-    it('many different lists make few different statements', () => {
+    it('use few different statements for many different lists', () => {
       const texts = new Set(
         Array.from(
           { length: 500 },

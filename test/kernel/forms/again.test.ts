@@ -11,14 +11,14 @@ describe('a page that takes a form', () => {
     });
   const request = {} as HttpRequest;
 
-  it('answers what its form leads to, by POST', async () => {
+  it('returns the result of its form, by POST', async () => {
     const done = new Redirect('/y');
     const spec = page(async () => done);
     expect(spec).to.include({ method: 'POST', path: '/x', title: 'X' });
     expect(await spec.handle(request)).to.equal(done);
   });
 
-  it('shows a refusal that a person can correct, with its status and what was wrong', async () => {
+  it('shows an error that a user can correct, with its status and its fields', async () => {
     const refused = page(async () => {
       throw invalid({ name: 'is required' });
     });
@@ -32,7 +32,7 @@ describe('a page that takes a form', () => {
     expect(await taken.handle(request)).to.deep.include({ status: 409 });
   });
 
-  it('leaves every other refusal to the error page', async () => {
+  it('leaves every other error to the error page', async () => {
     const gone = page(async () => {
       throw notFound('x');
     });
@@ -47,19 +47,19 @@ describe('the buttons of a page', () => {
   const page = { path: '/users/{id}', title: 'Users', access: 'public', input: { params: joi.object() } } as const;
   const button = pageActions(page, async (_, { message }) => new View('user', { message }));
 
-  it('post below the page, with its access and input, and are told which thing it shows', async () => {
+  it('post below the page with its access and input, and receive the object that it shows', async () => {
     const spec = button('disable', async (_, of) => new Redirect(`/users/${of}`));
     expect(spec).to.include({ method: 'POST', path: '/users/{id}/disable', access: 'public', input: page.input });
     expect(await spec.handle(pressed)).to.deep.equal(new Redirect('/users/u1'));
   });
 
-  it('may have parameters of their own', () => {
+  it('may have additional parameters', () => {
     const input = { params: joi.object({ id: joi.any(), key: joi.any() }) };
     const spec = button('keys/{key}/delete', async () => new Redirect('/users'), input);
     expect(spec).to.include({ path: '/users/{id}/keys/{key}/delete', input });
   });
 
-  it('show what was refused on the page', async () => {
+  it('show the error on the page', async () => {
     const spec = button('disable', async () => {
       throw conflict('Taken.');
     });

@@ -20,12 +20,12 @@ const fault = (rule: joi.Schema, value: unknown): string | undefined =>
   faults(joi.object({ field: rule }), value === undefined ? {} : { field: value })['field'];
 
 describe('kernel: forms', () => {
-  it('gives the values as the schema makes them, without what it does not know', () => {
+  it('returns the values as the schema converts them, without unknown fields', () => {
     const schema = joi.object({ n: joi.number(), on: joi.boolean().default(false) });
     expect(fromForm(schema, { n: '7', csrf_token: 'x' })).to.deep.equal({ n: 7, on: false });
   });
 
-  it('says every fault at once, one sentence for each control', () => {
+  it('reports all errors together, one sentence for each control', () => {
     const schema = joi.object({
       name: joi.string().required(),
       n: joi.number().integer().min(1),
@@ -40,7 +40,7 @@ describe('kernel: forms', () => {
     });
   });
 
-  it('has words for people, never those of the validator', () => {
+  it('uses messages for users, never those of the validator', () => {
     const cases: [joi.Schema, unknown, string][] = [
       [joi.any().required(), undefined, 'Fill this in.'],
       [joi.string().min(1), '', 'Fill this in.'],
@@ -63,7 +63,7 @@ describe('kernel: forms', () => {
     for (const [rule, value, text] of cases) expect(fault(rule, value), text).to.equal(text);
   });
 
-  it('the words of a schema of its own win, as sentences', () => {
+  it('prefers the messages of the schema, as sentences', () => {
     expect(fault(joi.string().pattern(/\S/).message('must not be empty'), ' ')).to.equal('This must not be empty.');
     expect(fault(joi.number().messages({ 'number.base': 'is no port' }), 'x')).to.equal('This is no port.');
     expect(
@@ -78,7 +78,7 @@ describe('kernel: forms', () => {
     });
   });
 
-  it('many faults are no problem of ours', () => {
+  it('handles many errors', () => {
     const schema = joi.object({ list: joi.array().items(joi.number()) });
     expect(faults(schema, { list: Array.from({ length: 5000 }, () => 'x') })).to.deep.equal({ list: 'Give a number.' });
   });

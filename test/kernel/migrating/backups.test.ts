@@ -38,7 +38,7 @@ describe('migrations and backups', () => {
       manifest(...names),
     ]);
 
-  it('a new store has none; one in use has it before its first step, and none where nothing is pending', async () => {
+  it('are made before the first step in a store in use, and neither in a new store nor without pending steps', async () => {
     await migrator('one').run();
     expect(steps.splice(0)).to.deep.equal(['one']);
     await migrator('one', 'two', 'three').run();
@@ -47,7 +47,7 @@ describe('migrations and backups', () => {
     expect(steps).to.deep.equal([]);
   });
 
-  it('where it cannot be made, nothing is migrated, and the next start tries again', async () => {
+  it('stop the migrations when they fail, and the next start tries again', async () => {
     fail = true;
     const later = migrator('one', 'two', 'three', 'four');
     const error = await rejection(later.run());
@@ -61,7 +61,7 @@ describe('migrations and backups', () => {
     expect(steps.splice(0)).to.deep.equal(['backup {"beforeMigration":true}', 'four']);
   });
 
-  it('are noted as no longer needed when nothing is pending any more, and not after a failure', async () => {
+  it('are marked as no longer needed when nothing is pending, and not after a failure', async () => {
     noted.splice(0);
     const failing = { ...manifest('one'), id: 'late' };
     const broken = { ...failing, migrations: [{ number: 1, name: 'one', run: () => Promise.reject(new Error('no')) }] };

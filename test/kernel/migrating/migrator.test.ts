@@ -88,7 +88,7 @@ describe('kernel/migrator', () => {
     });
   });
 
-  it('runs what is pending in order, records it, and does nothing the second time', async () => {
+  it('runs pending migrations in order, records them, and does nothing the second time', async () => {
     const store = new MemoryStore();
     const ran: string[] = [];
     const note = (name: string) => async (): Promise<void> => void ran.push(name);
@@ -159,7 +159,7 @@ describe('kernel/migrator', () => {
     expect((await migrator.run()).applied).to.deep.equal(['bugs:001-flaky', 'bugs:002-next']);
   });
 
-  it('leaves out a plugin whose migration was renamed after it was applied, until it is forgotten', async () => {
+  it('skips a plugin whose applied migration was renamed, until its record is removed', async () => {
     const store = new MemoryStore();
     await processOn(store, [manifest('bugs', [step(1, 'first')]), manifest('chat', [])]).migrator.run();
     const { migrator } = processOn(store, [

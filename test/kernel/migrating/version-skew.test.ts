@@ -42,7 +42,7 @@ describe('versions on one store', () => {
     for (const version of ['0.2.9', '0.1.0', null]) expect(isLater({ version }, '0.2.0')).to.equal(false);
   });
 
-  it('a migration that is known is refused by nobody', () => {
+  it('accept a known migration', () => {
     refuseTooNew([{ id: 'bugs:007-x', applied_at: null, version: '9.0.0' }], (id) => id === 'bugs:007-x', '0.2.0');
   });
 
@@ -62,7 +62,7 @@ describe('versions on one store', () => {
       store = new Ensuring();
     });
 
-    it('the one before finds nothing to do, and leaves the later indexes as they are', async () => {
+    it('the earlier version finds nothing to do, and leaves the later indexes as they are', async () => {
       await version('0.3.0', next).run();
       const { ensured } = store;
       const before = version('0.2.0');
@@ -71,7 +71,7 @@ describe('versions on one store', () => {
       expect(store.ensured).to.equal(ensured);
     });
 
-    it('an earlier one names the migration and both versions', async () => {
+    it('an earlier version reports the migration and both versions', async () => {
       await version('0.3.0', next).run();
       for (const work of [() => version('0.1.0').pending(), () => version('0.1.0').run()]) {
         const { name, message } = await rejection(work());
@@ -83,7 +83,7 @@ describe('versions on one store', () => {
       }
     });
 
-    it('each version that comes in turn migrates what the one before it left', async () => {
+    it('each version migrates the store of the version before', async () => {
       // The indexes, and each migration.
       expect((await version('0.1.0').run()).applied).to.have.length(1 + (bugs.migrations ?? []).length);
       expect((await version('0.2.0', next).run()).applied).to.have.length(2);
@@ -94,7 +94,7 @@ describe('versions on one store', () => {
       expect((await rejection(version('0.1.0').run())).name).to.equal('StoreTooNew');
     });
 
-    it('a plugin that was removed, and records from before versions were written, stop nobody', async () => {
+    it('start with records of a removed plugin, and with records without a version', async () => {
       const records = store.collection<{ id: string; applied_at: string; version?: string }>('kernel_migrations');
       await records.insert({ id: 'chat:001-rooms', applied_at: '2026-01-01T00:00:00.000Z' });
       await records.insert({ id: 'gone:001-x', applied_at: '2026-01-01T00:00:00.000Z', version: '0.1.0' });

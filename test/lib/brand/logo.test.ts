@@ -69,9 +69,9 @@ const taken = (bytes: Buffer): Logo => {
 
 describe('pictures as logos', () => {
   for (const [kind, bytes] of Object.entries(LOGOS)) {
-    it(`takes a plain ${kind} as it is`, () => expect(taken(bytes).bytes.equals(bytes)).to.equal(true));
+    it(`accepts a plain ${kind} unchanged`, () => expect(taken(bytes).bytes.equals(bytes)).to.equal(true));
 
-    it(`refuses a ${kind} with bytes behind its end, or cut off anywhere`, () => {
+    it(`rejects a ${kind} with bytes after its end, or truncated anywhere`, () => {
       for (const more of ['\0', '<script>alert(1)</script>', 'PK\x03\x04'])
         expect(readLogo(Buffer.concat([bytes, Buffer.from(more)])), more).to.match(/behind the end/);
       for (let end = 0; end < bytes.length; end++)
@@ -79,7 +79,7 @@ describe('pictures as logos', () => {
     });
   }
 
-  it('takes metadata away', () => {
+  it('removes metadata', () => {
     const text = Buffer.from(`Author\0${SECRET}`);
     const told = [
       png(1, 1, part('tEXt', text), part('eXIf', text), part('iTXt', text), part('zTXt', text), part('tIME', text)),
@@ -95,7 +95,7 @@ describe('pictures as logos', () => {
     }
   });
 
-  it('refuses pictures of more than 4,096 pixels on a side, and of none', () => {
+  it('rejects pictures of more than 4,096 pixels on a side, and of none', () => {
     const wide = Buffer.from(JPEG);
     wide.writeUInt16BE(4_097, wide.indexOf(Buffer.from('ffc2', 'hex')) + 7);
     const lossy = Buffer.from(WEBP);
@@ -107,7 +107,7 @@ describe('pictures as logos', () => {
     expect(taken(png(4_096, 4_096)).type).to.equal('image/png');
   });
 
-  it('refuses what is none, contradicts itself or moves', () => {
+  it('rejects other files, contradictory ones and animations', () => {
     const damaged = Buffer.from(LOGOS.png);
     damaged[17] = 9;
     for (const bytes of [
@@ -123,7 +123,7 @@ describe('pictures as logos', () => {
       expect(readLogo(bytes)).to.be.a('string');
   });
 
-  it('answers for any bytes', () => {
+  it('handles any bytes', () => {
     const starts = [
       Buffer.from('89504e470d0a1a0a', 'hex'),
       Buffer.from('ffd8', 'hex'),

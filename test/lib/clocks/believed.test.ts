@@ -18,12 +18,12 @@ const look = (ranMs: number, stepMs = 0, epoch = 'boot 1') => ({
   epoch,
 });
 
-describe('a clock that is believed', () => {
-  it('is the first one that a store sees', () => {
+describe('trust in a clock', () => {
+  it('trusts the first clock of a store', () => {
     expect(judge(null, look(0), null)).to.deep.equal({ note: note(), ahead_ms: 0 });
   });
 
-  it('goes on with the monotonic clock for as long as the machine runs, or lags, or leaps by an hour', () => {
+  it('trusts a clock that follows the monotonic clock, lags, or jumps by an hour', () => {
     for (const [ran, step] of [
       [30 * DAY_MS, 0],
       [MINUTE_MS, LEAP_MS],
@@ -35,7 +35,7 @@ describe('a clock that is believed', () => {
       });
   });
 
-  it('is not one that leapt further, while it runs or between two boots, until it was so for a day of running', () => {
+  it('does not trust a clock that jumped further, in a process or between two boots, until it has run for a day', () => {
     const leapt = judge(note(), look(MINUTE_MS, YEAR_MS), 1_000);
     expect(leapt.ahead_ms).to.equal(YEAR_MS);
     expect(leapt.note).to.deep.equal(
@@ -59,7 +59,7 @@ describe('a clock that is believed', () => {
     });
   });
 
-  it('is the one that was put right, at once', () => {
+  it('trusts a corrected clock immediately', () => {
     const doubted = judge(note(), look(MINUTE_MS, YEAR_MS), null).note;
     expect(judge(doubted, look(2 * MINUTE_MS), null)).to.deep.equal({
       ahead_ms: 0,
@@ -67,12 +67,12 @@ describe('a clock that is believed', () => {
     });
   });
 
-  it('leapt while a process ran, where another machine wrote the note', () => {
+  it('detects a jump in a process when another machine wrote the record', () => {
     const seen = judge(note(), { now: NOW + YEAR_MS, monotonic: 5, epoch: 'boot 2' }, 4);
     expect(seen.note.doubt).to.equal('leap');
   });
 
-  it('counts what this process has run where another boot wrote the note', () => {
+  it('counts the time of this process when another boot wrote the record', () => {
     const { ahead_ms } = judge(note(), { now: NOW + 3 * HOUR_MS, monotonic: 3 * HOUR_MS, epoch: 'boot 2' }, 0);
     expect(ahead_ms).to.equal(0);
   });

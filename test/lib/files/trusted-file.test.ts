@@ -21,7 +21,7 @@ describe('files that others may have written', () => {
       ({ message }: Error) => message,
     );
 
-  it('are those to which everybody may write, or a group that is neither ours nor the folder’s', async function () {
+  it('are those writable by everyone, or by a group that is neither the process’s nor the folder’s', async function () {
     if (process.platform === 'win32') this.skip();
     expect(await readOwn(file)).to.equal('text');
     for (const mode of [0o600, 0o644, 0o660]) {
@@ -39,7 +39,7 @@ describe('files that others may have written', () => {
     expect(await said(readOwn(file))).to.equal('');
   });
 
-  it('are those of another user; root believes the owner of the folder too (as root)', async function () {
+  it('are those of another user; root also trusts the owner of the folder (as root)', async function () {
     if (process.geteuid?.() !== 0) this.skip();
     await chown(file, STRANGER, STRANGER);
     expect(await said(readOwn(file))).to.contain(`belongs to user ${STRANGER}, and this is user 0`);
@@ -48,7 +48,7 @@ describe('files that others may have written', () => {
     expect(await readOwn(file)).to.equal('text');
   });
 
-  it('are those that nobody named, where everybody may put files', async function () {
+  it('are those that are not named, in a folder where everyone may create files', async function () {
     if (process.platform === 'win32') this.skip();
     expect(await readFound(file)).to.equal('text');
     expect(await said(readFound(join(folder, 'none')))).to.contain('ENOENT');
@@ -63,7 +63,7 @@ describe('files that others may have written', () => {
     expect(await readFound(file)).to.equal('text');
   });
 
-  it('of folders only those where everybody may replace everything; what is not there is nobody’s', async function () {
+  it('are only the folders where everyone may replace every file, and none that is missing', async function () {
     if (process.platform === 'win32') this.skip();
     const shared = join(folder, 'shared');
     await mkdir(shared);

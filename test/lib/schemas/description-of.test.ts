@@ -4,7 +4,7 @@ import joi from 'joi';
 import { descriptionOf } from '../../../lib/schemas/description-of.js';
 
 describe('descriptionOf', () => {
-  it('says what joi says, at every level', () => {
+  it('returns what joi returns, at every level', () => {
     const inner = joi.object({ at: joi.date().iso().required(), text: joi.string().pattern(/^a+$/u).allow(null) });
     const schema = joi
       .object({
@@ -16,7 +16,7 @@ describe('descriptionOf', () => {
     expect(descriptionOf(schema)).to.deep.equal(schema.describe());
   });
 
-  it('leaves joi as it was, also where it throws', () => {
+  it('restores joi, also when it throws', () => {
     const asserted = (): unknown => Object.entries(joi).find(([name]) => name === 'assert')?.[1];
     const before = asserted();
     descriptionOf(joi.string());

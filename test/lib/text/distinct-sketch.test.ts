@@ -20,14 +20,14 @@ const sketchOf = (all: readonly Print[]): string | null => withPrints(null, all)
 const people = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 300 }).map((names) => names.map(print));
 
 describe('a sketch of different things', () => {
-  it('is exact for few, and says nothing of none', () => {
+  it('is exact for few values, and null for none', () => {
     expect(estimateOf(null)).to.equal(0);
     expect(withPrints(null, [])).to.equal(null);
     for (let n = 1; n <= EXACT_UP_TO; n++) expect(estimateOf(sketchOf(prints(0, n)))).to.equal(n);
     expect(EXACT_UP_TO).to.be.at.least(50);
   });
 
-  it('takes at most 256 characters that JSON writes as they are', () => {
+  it('has at most 256 characters that JSON does not escape', () => {
     fc.assert(
       fc.property(people, fc.integer({ min: 0, max: 3_000 }), (few, many) => {
         const text = sketchOf([...few, ...prints(0, many)]) ?? '';
@@ -37,7 +37,7 @@ describe('a sketch of different things', () => {
     );
   });
 
-  it('is near for many: within 5 % as a standard error, at any number up to a million, and without a lean', () => {
+  it('estimates many values without bias, with a standard error below 5 %, up to a million', () => {
     for (const [n, rounds] of [
       [60, 1_000],
       [150, 1_000],
@@ -59,7 +59,7 @@ describe('a sketch of different things', () => {
     }
   });
 
-  it('is the same text whatever the order, and the very same sketch where all is known', () => {
+  it('is the same text in any order, and the same sketch where nothing is new', () => {
     fc.assert(
       fc.property(people, people, (a, b) => {
         const whole = sketchOf([...a, ...b]);
@@ -70,7 +70,7 @@ describe('a sketch of different things', () => {
     );
   });
 
-  it('joins two sketches as if all had come to one: in any order, grouping, and more than once', () => {
+  it('merges two sketches as if one had received all values: in any order and grouping, and repeatedly', () => {
     fc.assert(
       fc.property(people, people, people, (a, b, c) => {
         const [x, y, z] = [sketchOf(a), sketchOf(b), sketchOf(c)];

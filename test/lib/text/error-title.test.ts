@@ -43,7 +43,7 @@ describe('errorstream: titles', () => {
     expect(titleOf('C', '😀'.repeat(161))).to.equal(`C: ${'😀'.repeat(160)}`);
   });
 
-  it('is one line, never longer than a title may be, never empty', () => {
+  it('is one line of limited length, never empty', () => {
     const unit = fc.constantFrom(
       'a',
       'É',

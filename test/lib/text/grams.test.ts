@@ -30,7 +30,7 @@ describe('grams', () => {
     );
   });
 
-  it('of a long part some are enough, of a short one there are none', () => {
+  it('uses some grams of a long part, and none of a short one', () => {
     const long = 'The quick brown fox jumps over the lazy dog. '.repeat(40);
     expect(gramsWithin(long).size).to.be.greaterThan(20).and.at.most(48);
     expect(gramsWithin('')).to.have.property('size', 0);
@@ -39,7 +39,7 @@ describe('grams', () => {
     expect(gramsWithin('\u{1f600}')).to.have.property('size', 1);
   });
 
-  it('tells texts and seeds apart', () => {
+  it('distinguishes texts and seeds', () => {
     expect(gramsOf('abc').has([...gramsWithin('abd')][0] as number)).to.equal(false);
     expect(hash32('a')).not.to.equal(hash32('b'));
     const [one] = gramsWithin('abc', 1, hash32('one'));

@@ -11,18 +11,18 @@ describe('lib: guid', () => {
       expect(isGuid(other), other).to.equal(false);
   });
 
-  it('is found in a text, and announced by its beginning', () => {
+  it('is found in a text, and suggested by its first characters', () => {
     expect(`order ${SOME} is gone`.replace(new RegExp(GUID), '<guid>')).to.equal('order <guid> is gone');
     expect(new RegExp(`^${GUID_START}`).test(SOME)).to.equal(true);
   });
 
-  it('tells the time of a UUIDv7, and of no other', () => {
+  it('returns the time of a UUIDv7, and of no other', () => {
     expect(timeInGuid(SOME)).to.equal(Date.parse('2025-01-01T00:00:00Z'));
     expect(timeInGuid('3f2504e0-4f89-41d3-9a0c-0305e82c3301')).to.equal(null);
     expect(timeInGuid('shop-17')).to.equal(null);
   });
 
-  it('gets its dashes and lower case where it came without', () => {
+  it('is formatted with dashes and in lower case', () => {
     for (const given of [SOME, SOME.toUpperCase(), SOME.replaceAll('-', '')]) expect(guidOf(given)).to.equal(SOME);
     for (const other of ['', `${SOME}0`, SOME.slice(1), 'z'.repeat(32), `${SOME.slice(0, -1)}\n`]) {
       expect(guidOf(other), other).to.equal(null);

@@ -9,7 +9,7 @@ describe('repeated lines', () => {
     lines = new RepeatedLines(() => now, 3);
   });
 
-  it('tells the first, then one a minute with how many were left out', () => {
+  it('logs the first, then one a minute with the number of omitted lines', () => {
     expect(lines.next('a')).to.deep.equal({});
     for (let n = 0; n < 1_000; n++) expect(lines.next('a')).to.equal(null);
     expect(lines.next('b')).to.deep.equal({});
@@ -21,7 +21,7 @@ describe('repeated lines', () => {
     expect(lines.next('a')).to.deep.equal({});
   });
 
-  it('starts anew when it is over, and says what nobody has read', () => {
+  it('restarts after its end, and reports the lines that were not logged', () => {
     lines.next('a');
     lines.next('a');
     lines.next('a');
@@ -30,7 +30,7 @@ describe('repeated lines', () => {
     expect(lines.next('a')).to.deep.equal({});
   });
 
-  it('lines of which each is new share one place beyond the most', () => {
+  it('counts new lines together above the limit', () => {
     const told = Array.from({ length: 10_000 }, (_, n) => lines.next(`line ${n}`)).filter((more) => more !== null);
     expect(told).to.have.lengthOf(4);
     now += 60_000;

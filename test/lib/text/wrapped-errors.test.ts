@@ -77,7 +77,7 @@ describe('wrapped errors', () => {
       expect(innerError(trace.replaceAll('\n', '\r\n'))).to.include({ type, message });
     });
 
-  it('finds nothing in a trace whose exception says what went wrong', () => {
+  it('finds nothing in a trace whose exception describes the cause', () => {
     for (const trace of [
       'com.acme.LoadFailed: no cart\n\tat com.acme.db.Pool.get(Pool.java:88)\nCaused by: java.io.IOException: x\n\tat com.acme.net.Sock.read(Sock.java:5)',
       'java.lang.reflect.InvocationTargetException\n\tat com.acme.db.Pool.get(Pool.java:88)',
@@ -102,7 +102,7 @@ describe('wrapped errors', () => {
     expect(memberTypes('TypeError: a\n    at f (a.js:1:2)')).to.deep.equal([]);
   });
 
-  it('knows wrappers by class or message', () => {
+  it('recognizes wrappers by class or message', () => {
     expect(isWrapper('java.lang.reflect.InvocationTargetException', null)).to.equal(true);
     expect(isWrapper('Error', 'There was an error while hydrating. Because …')).to.equal(true);
     expect(

@@ -5,7 +5,7 @@ import { BodyBudget, OPEN_COST, type BodyLease } from '../../../../adapters/hapi
 const KIB = 1024;
 
 describe('hapi: the budget of bodies', () => {
-  it('takes room from the oldest body of the same owner when its share is used up', () => {
+  it('evicts the oldest body of the same owner when its share is exhausted', () => {
     const gone: string[] = [];
     const budget = new BodyBudget(1_000 * KIB, 100 * KIB);
     const open = (owner: string, name: string): BodyLease => budget.open(owner, () => gone.push(name))!;
@@ -20,7 +20,7 @@ describe('hapi: the budget of bodies', () => {
     expect(first.take(1)).to.equal(false);
   });
 
-  it('takes room from the owner with the most when the whole is used up, so that a newcomer gets in', () => {
+  it('evicts a body of the owner with the most when the budget is exhausted', () => {
     const gone: string[] = [];
     const budget = new BodyBudget(200 * KIB, 120 * KIB);
     const open = (owner: string, name: string, bytes: number): boolean =>
@@ -32,7 +32,7 @@ describe('hapi: the budget of bodies', () => {
     expect(gone).to.deep.equal(['b1']);
   });
 
-  it('asks no body to give way that has arrived', () => {
+  it('evicts no body that has arrived', () => {
     const budget = new BodyBudget(100 * KIB, 100 * KIB);
     const whole = budget.open('a', () => expect.fail('it has arrived'))!;
     expect(whole.take(80 * KIB)).to.equal(true);
@@ -55,7 +55,7 @@ describe('hapi: the budget of bodies', () => {
     expect(known.held).to.equal(0);
   });
 
-  it('never holds more than the whole, nor an owner more than its share, and forgets nothing', () => {
+  it('never exceeds the budget or the share of an owner, and releases everything', () => {
     const step = fc.record({
       owner: fc.constantFrom('a', 'b', 'c', 'd'),
       bytes: fc.integer({ min: 0, max: 40 * KIB }),

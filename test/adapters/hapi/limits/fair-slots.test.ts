@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { FairSlots } from '../../../../adapters/hapi/limits/fair-slots.js';
 
-describe('hapi: slots for costly work', () => {
-  it('lets owners take turns, whoever asked for more', async () => {
+describe('hapi: slots for expensive work', () => {
+  it('alternates between owners, however many requests one has', async () => {
     const slots = new FairSlots(1);
     const order: string[] = [];
     const ask = (owner: string): Promise<void> => slots.run(owner, async () => void order.push(owner));
@@ -14,7 +14,7 @@ describe('hapi: slots for costly work', () => {
     expect(order).to.deep.equal(['a', 'b', 'c', 'a', 'b', 'a', 'a']);
   });
 
-  it('never works at more than its slots, and goes on after work that fails', async () => {
+  it('never exceeds its slots, and continues after failed work', async () => {
     const slots = new FairSlots(2);
     let now = 0;
     let most = 0;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { RequestsInFlight } from '../../../../adapters/hapi/limits/in-flight.js';
 
-describe('hapi: requests at work', () => {
-  it('leaves places to callers with a credential, whatever the others do', () => {
+describe('hapi: requests in flight', () => {
+  it('reserves slots for callers with a credential, whatever the others do', () => {
     const inFlight = new RequestsInFlight(32);
     const strangers = Array.from({ length: 40 }, (_, i) => inFlight.enter(`10.0.0.${i}`));
     expect(strangers.filter((place) => place !== null)).to.have.length(8);
@@ -14,7 +14,7 @@ describe('hapi: requests at work', () => {
     expect(inFlight.enter('10.0.0.1')).to.not.equal(null);
   });
 
-  it('gives an address a part of the places', () => {
+  it('limits an address to its share of the slots', () => {
     const inFlight = new RequestsInFlight(32);
     const places = [1, 2, 3].map(() => inFlight.enter('10.0.0.1'));
     expect(places.map((place) => place !== null)).to.deep.equal([true, true, false]);

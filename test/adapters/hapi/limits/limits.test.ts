@@ -20,7 +20,7 @@ const statuses = async (times: number, ask: () => Promise<Asked>): Promise<numbe
 };
 
 describe('hapi: rate limits', () => {
-  it('counts per token, refills evenly, and tells when to come back', async () => {
+  it('counts per token, refills evenly, and returns when to retry', async () => {
     const test = await TestServer.create({ routes: [route('api')] }, { limits: { ...NO_LIMITS, api_per_minute: 3 } });
     const ask = (bearer: string) => test.ask('GET', '/api/t/v1/api', { bearer });
     expect(await statuses(4, () => ask('master#1:'))).to.deep.equal([200, 200, 200, 429]);
@@ -38,7 +38,7 @@ describe('hapi: rate limits', () => {
     expect(await statuses(2, () => ask('master#1:'))).to.deep.equal([200, 429]);
   });
 
-  it('charges an intake for its bytes, however few came over the wire', async () => {
+  it('charges an intake for its uncompressed bytes', async () => {
     const spec = route('taken', {
       method: 'POST',
       limits: { rate: 'intake', inflate: true, payload: 'raw' },
@@ -59,7 +59,7 @@ describe('hapi: rate limits', () => {
     expect((await send(8_000_000)).status).to.equal(200);
   });
 
-  it('gives each of several processes its part of the limit, and all of it to the last', () => {
+  it('gives each of several processes its share of the limit, and all of it to the last', () => {
     const clock = new FakeClock();
     let processes = 3;
     const all = Array.from({ length: 3 }, () => new Buckets(30, 30, clock, () => processes));
@@ -126,7 +126,7 @@ describe('hapi: rate limits', () => {
     expect((await ask('admin')).status).to.equal(200);
   });
 
-  it('counts every element of an intake array, and lets a call through that no bucket could hold', async () => {
+  it('counts every element of an intake array, and accepts a call larger than a bucket', async () => {
     const intake = route('intake', {
       method: 'POST',
       input: { body: joi.array().items(joi.any()) },
@@ -151,7 +151,7 @@ describe('hapi: rate limits', () => {
     expect((await ask(1)).status).to.equal(200);
   });
 
-  it('counts bulk calls apart, and probes not at all', async () => {
+  it('counts bulk calls separately, and no probes', async () => {
     const test = await TestServer.create(
       {
         routes: [
@@ -167,7 +167,7 @@ describe('hapi: rate limits', () => {
     expect(await statuses(3, () => test.ask('GET', '/api/t/v1/probe'))).to.deep.equal([200, 200, 200]);
   });
 
-  it('counts open questions per address, and believes X-Forwarded-For of trusted proxies only', async () => {
+  it('counts unauthenticated requests per address, and trusts X-Forwarded-For of trusted proxies only', async () => {
     const open = route('open', { access: 'public' });
     const limits = { ...NO_LIMITS, public_per_minute: 2 };
     const ask = (test: TestServer, forwarded: string) =>
@@ -189,7 +189,7 @@ describe('hapi: rate limits', () => {
     expect((await ask(direct, '3.3.3.3')).status).to.equal(429);
   });
 
-  it('turns failures into 429 when they are used up; valid credentials still pass', async () => {
+  it('returns 429 when the failures are exhausted; valid credentials still pass', async () => {
     const test = await TestServer.create(
       { routes: [route('api')] },
       { limits: { ...NO_LIMITS, auth_failures_per_minute: 3 } },
@@ -236,7 +236,7 @@ describe('hapi: overload and stopping', () => {
     expect((await test.ask('GET', '/api/t/v1/slow')).status).to.equal(200);
   });
 
-  it('refuses a body that is larger than the room for bodies, and gives the room of others back', async () => {
+  it('rejects a body above the budget of bodies, and releases that of others', async () => {
     const take = route('take', { method: 'POST', input: { body: joi.object().unknown() }, handle: () => ({}) });
     const test = await TestServer.create({ routes: [take] }, { maxBodyBytesInFlight: 80 * 1024 });
     const ask = (n: number) => test.ask('POST', '/api/t/v1/take', { bearer: 'master:', json: { a: 'x'.repeat(n) } });
@@ -245,7 +245,7 @@ describe('hapi: overload and stopping', () => {
     expect(await statuses(30, () => ask(1_000))).to.deep.equal(Array.from({ length: 30 }, () => 200));
   });
 
-  it('finishes what is under way, refuses what comes, and closes idle connections', async () => {
+  it('finishes requests under way, rejects new ones, and closes idle connections', async () => {
     let release = (): void => undefined;
     let entered = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -289,7 +289,7 @@ describe('hapi: overload and stopping', () => {
   });
 
   for (const direct of [false, true])
-    it(`lets what only waits answer when it begins to stop, and aborts nothing that is at work (direct: ${direct})`, async () => {
+    it(`ends waiting requests when it stops, and aborts no running ones (direct: ${direct})`, async () => {
       let entered = (): void => undefined;
       const inside = new Promise<void>((resolve) => (entered = resolve));
       const patient = route('patient', {

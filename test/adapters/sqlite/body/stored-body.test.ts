@@ -6,7 +6,7 @@ import { storedBody, textOf, wholeBody } from '../../../../adapters/sqlite/body/
 const STACK = `Error: boom\n${'    at load (/srv/app/src/orders/module.ts:10:13)\n'.repeat(100)}`;
 
 describe('sqlite: packed fields', () => {
-  it('take an eighth of their room', () => {
+  it('need an eighth of the space', () => {
     for (const stack_trace of [STACK, STACK.repeat(12)]) {
       const doc = { id: 'a', host: 'h', message: 'boom', stack_trace };
       const stored = storedBody(textOf(doc, ['message', 'stack_trace', 'missing']));
@@ -16,7 +16,7 @@ describe('sqlite: packed fields', () => {
     }
   });
 
-  it('stay as they are where nothing would shrink', () => {
+  it('are stored unpacked where packing saves nothing', () => {
     const text = textOf({ id: 'a', stack_trace: 'short' } as never, ['stack_trace']);
     expect(storedBody(text)).to.equal('{"id":"a","stack_trace":"short"}');
     expect(storedBody(textOf({ id: 'a', stack_trace: STACK } as never, undefined))).to.equal(
@@ -24,7 +24,7 @@ describe('sqlite: packed fields', () => {
     );
   });
 
-  it('are whole with shared objects among them, and write the JSON of each once', () => {
+  it('keep shared objects, and write the JSON of each once', () => {
     let written = 0;
     const kept = [{ function: 'load', source: { '9': 'a \ud800 "b"', '10': 'c' } }];
     const frames = share({ toJSON: () => (written++, kept) });
@@ -43,7 +43,7 @@ describe('sqlite: packed fields', () => {
     expect(written).to.equal(1);
   });
 
-  it('are refused without a text id', () => {
+  it('are rejected without a text id', () => {
     expect(() => textOf({ id: 1 } as never, undefined)).to.throw(TypeError, 'text id');
   });
 });

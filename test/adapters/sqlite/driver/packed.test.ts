@@ -40,7 +40,7 @@ describe('sqlite driver: the rows of a page', () => {
     );
   });
 
-  it('are refused with the id of the damaged row when a text is not UTF-8', () => {
+  it('are rejected with the id of the damaged row when a text is not UTF-8', () => {
     filled(['{"id":"a"}', 'ü', null]);
     driver.exec(`INSERT INTO t VALUES (7, CAST('{"id":"b"' || x'ff' AS TEXT))`);
     expect(() => driver.prepare(SELECT).page([0, 9]))

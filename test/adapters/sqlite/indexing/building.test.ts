@@ -57,7 +57,7 @@ describe('sqlite, columns of a large table', function () {
     (connection.table('rows') as Table).indexes.map(({ paths }) => paths);
   const step = (connection: Connection): boolean => connection.transaction(() => buildSome(connection, 'rows'));
 
-  it('are filled by steps, another process goes on, and each answer is whole', () => {
+  it('are filled in steps, another process continues, and each result is complete', () => {
     const first = connected();
     first.transaction(() => ensureCollection(first, AFTER));
     expect([...(first.table('rows') as Table).columns]).to.deep.equal(['at']);
@@ -101,7 +101,7 @@ describe('sqlite, columns of a large table', function () {
     second.close();
   });
 
-  it('a store does it by itself, and goes on after it was closed; a unique index is there at once', async () => {
+  it('are filled by the store itself, also after a restart; a unique index exists immediately', async () => {
     const first = new SqliteStore({ path });
     await first.connect();
     await first.ensure([{ ...AFTER, indexes: [...AFTER.indexes, { fields: ['ref'], unique: true }] }]);
@@ -122,7 +122,7 @@ describe('sqlite, columns of a large table', function () {
     await second.close();
   });
 
-  it('an index that is declared another way serves until its successor is made', () => {
+  it('use the old index until its replacement is complete', () => {
     const connection = connected();
     const labels = (): unknown => connection.prepare('SELECT name FROM pragma_index_list(?)').all(['rows']).map(String);
     connection.transaction(() => ensureCollection(connection, { ...BEFORE, tuning: { sparse: ['at'] } }));
@@ -132,7 +132,7 @@ describe('sqlite, columns of a large table', function () {
     connection.close();
   });
 
-  it('more that is declared meanwhile is done too', () => {
+  it('include indexes that are declared during the work', () => {
     const connection = connected();
     connection.transaction(() => ensureCollection(connection, { ...AFTER, indexes: AFTER.indexes.slice(0, 2) }));
     for (let i = 0; i < 3; i++) step(connection);

@@ -44,7 +44,7 @@ describe('sqlite, columns that are indexed later', () => {
   const columns = (connection: Connection): unknown =>
     connection.prepare('SELECT id, "$.at", "~" FROM rows ORDER BY id').all([]);
 
-  it('a change moves no index until it is settled, and reads see it at once', () => {
+  it('move in no index until they are settled, and reads see them immediately', () => {
     const connection = connected();
     for (const [i, id] of ['a', 'b', 'c'].entries()) write(connection, 'insert', { id, kind: 'a', at: i });
     write(connection, 'change', { filter: { id: 'a' }, update: { set: { at: 9 } } });
@@ -89,7 +89,7 @@ describe('sqlite, columns that are indexed later', () => {
     connection.close();
   });
 
-  it('a filter that nothing can match finds nothing', () => {
+  it('find nothing by a filter that nothing can match', () => {
     const connection = connected();
     write(connection, 'insert', { id: 'a', kind: 'a', at: 1 });
     write(connection, 'change', { filter: { id: 'a' }, update: { set: { at: 2 } } });
@@ -101,7 +101,7 @@ describe('sqlite, columns that are indexed later', () => {
     connection.close();
   });
 
-  it('what a killed process has left is read right, and settled by the next', async () => {
+  it('are read correctly after a kill, and settled by the next process', async () => {
     const killed = connected();
     write(killed, 'insert', { id: 'a', kind: 'a', at: 1 });
     write(killed, 'insert', { id: 'b', kind: 'a', at: 2 });
@@ -161,7 +161,7 @@ describe('sqlite, columns that are indexed later', () => {
     connection.close();
   });
 
-  it('only columns that lag behind are written', () => {
+  it('write only columns that lag behind', () => {
     const connection = connected();
     const both = { ...SPEC, indexes: [...SPEC.indexes, { fields: ['n'] }], tuning: { indexedLater: ['at', 'n'] } };
     connection.transaction(() => ensureCollection(connection, both));
@@ -190,7 +190,7 @@ describe('sqlite, columns that are indexed later', () => {
     connection.close();
   });
 
-  it('a collection begins and ceases to index later with its documents in it', () => {
+  it('start and stop in a collection with documents', () => {
     const connection = connected();
     write(connection, 'insert', { id: 'a', kind: 'a', at: 1 });
     write(connection, 'change', { filter: { id: 'a' }, update: { set: { at: 2 } } });

@@ -33,7 +33,7 @@ describe('sqlite, indexes', () => {
       .all([])
       .map(([label]) => label);
 
-  it('that are declared no longer are dropped, and the others stay', () => {
+  it('are dropped when they are no longer declared, and the others stay', () => {
     declare(
       [{ fields: ['ref'], unique: true }, { fields: ['at'] }, { fields: ['kind', 'at'] }, { fields: ['owner'] }],
       { indexedLater: ['at'], sparse: ['owner'] },
@@ -51,7 +51,7 @@ describe('sqlite, indexes', () => {
     ).to.deep.equal([['a'], ['b']]);
   });
 
-  it('that are declared another way give way to their successor', () => {
+  it('are replaced when their declaration changes', () => {
     const both = [{ fields: ['owner', 'at'] }, { fields: ['at'] }];
     declare(both);
     declare(both, { sparse: ['owner'] });
@@ -62,7 +62,7 @@ describe('sqlite, indexes', () => {
     expect(labels()).to.deep.equal(['rows:at', 'rows:owner,at']);
   });
 
-  it('without the documents that lack a later field serve those who compare it, and nobody else', () => {
+  it('serve only queries that compare the later field when they lack documents without it', () => {
     declare([{ fields: ['owner', 'at'] }], { sparse: ['at'] });
     for (let i = 0; i < 40; i++) insert({ id: `i${i}`, owner: `o${i % 2}`, ...(i % 4 === 0 ? { at: i } : {}) });
     const ids = (filter: Filter, sort: Sort = []): string[] =>
@@ -76,7 +76,7 @@ describe('sqlite, indexes', () => {
     expect(ids({ owner: 'o0', at: null })).to.have.length(10);
   });
 
-  it('that somebody else made stay', () => {
+  it('of another origin stay', () => {
     declare([{ fields: ['at'] }]);
     const { driver } = connection;
     const others = ['by_hand', 'rows:note:of:mine', 'rows:By Hand', 'others:at'];

@@ -60,7 +60,7 @@ describe('sqlite, inserts that are indexed later', () => {
   const indexes = (): string[] =>
     connection.prepare(`SELECT name FROM pragma_index_list('rows') WHERE origin = 'c' ORDER BY 1`).all([]).map(String);
 
-  it('a row joins the indexes when they catch up, and reads see it before', () => {
+  it('join the indexes later, and reads see them before', () => {
     insert('a', 1);
     insert('b', 2, { owner: 'me' });
     expect(columns()).to.deep.equal([
@@ -92,7 +92,7 @@ describe('sqlite, inserts that are indexed later', () => {
     holds();
   });
 
-  it('among settled rows and changed ones a new one is counted once', () => {
+  it('are counted once among settled and changed rows', () => {
     for (const [i, id] of ['a', 'b', 'c'].entries()) insert(id, i);
     caughtUp();
     write('change', { filter: { id: 'b' }, update: { set: { at: 9 } } });
@@ -103,7 +103,7 @@ describe('sqlite, inserts that are indexed later', () => {
     expect(groups('kind')).to.deep.equal([{ key: 'a', n: 4 }]);
   });
 
-  it('one that is changed, put or removed meanwhile is settled as it is then', () => {
+  it('are settled in their current state when they are changed, put or removed before', () => {
     for (const [i, id] of ['a', 'b', 'c'].entries()) insert(id, i, { owner: 'me' });
     write('change', { filter: { id: 'a' }, update: { set: { at: 8, owner: null } } });
     write('put', { id: 'b', ref: 'ref-b', kind: 'b', at: 3 });
@@ -124,7 +124,7 @@ describe('sqlite, inserts that are indexed later', () => {
     ]);
   });
 
-  it('a change that looks for its document settles all before', () => {
+  it('are settled before a change that searches for its document', () => {
     insert('a', 1);
     insert('b', 2);
     expect(write('change', { filter: { kind: 'a' }, update: { set: { kind: 'b' } }, sort: [['at', 'desc']] }))
@@ -137,12 +137,12 @@ describe('sqlite, inserts that are indexed later', () => {
     ]);
   });
 
-  it('a unique value is refused at once', () => {
+  it('reject a duplicate unique value immediately', () => {
     insert('a', 1);
     expect(() => insert('b', 2, { ref: 'ref-a' })).to.throw(StoreConflict);
   });
 
-  it('a path that becomes unique is so for rows that are not indexed yet', () => {
+  it('apply a new unique path to rows that are not indexed yet', () => {
     insert('a', 1);
     insert('b', 1);
     const tuning = { insertsIndexedLater: true };
@@ -155,7 +155,7 @@ describe('sqlite, inserts that are indexed later', () => {
     }).to.throw(StoreConflict);
   });
 
-  it('what a killed process has left is read right, and indexed by the next', () => {
+  it('are read correctly after a kill, and indexed by the next process', () => {
     insert('a', 1);
     const reader = connected();
     expect([find({ kind: 'a' }, [], reader), count({ at: 1 }, reader)]).to.deep.equal([['a'], 1]);
@@ -167,7 +167,7 @@ describe('sqlite, inserts that are indexed later', () => {
     expect(columns()).to.deep.equal([['a', 'ref-a', 'a', 1, null, null, null]]);
   });
 
-  it('a small collection begins and ceases with its documents in it', () => {
+  it('start and stop in a small collection with documents', () => {
     insert('a', 1);
     declare(AT_ONCE);
     expect(columns()).to.deep.equal([['a', 'ref-a', 'a', 1, null, null, null]]);
@@ -193,7 +193,7 @@ describe('sqlite, inserts that are indexed later', () => {
     expect(find({ kind: 'a' })).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('a large one begins while it is in use: an index is there until its successor is', function () {
+  it('start in a large collection in use, whose index stays until its replacement is complete', function () {
     declare(AT_ONCE);
     connection.transaction(() => {
       for (let i = 0; i < LARGE; i++)

@@ -33,7 +33,7 @@ describe('sqlite: cached reads', () => {
     return reads;
   };
 
-  it('are kept by collection and question; that there is nothing is an answer', () => {
+  it('are cached by collection and query, also an empty result', () => {
     const reads = filled();
     expect(reads.get('rows', 'id a')).to.equal('answer');
     expect(reads.get('rows', 'id none')).to.equal(null);
@@ -42,7 +42,7 @@ describe('sqlite: cached reads', () => {
     expect(reads.get('third', 'id a')).to.equal(undefined);
   });
 
-  it('a write forgets its collection, and what was being read of it', () => {
+  it('are dropped by a write to the collection, also reads under way', () => {
     const reads = filled();
     const begun = reads.begin('rows');
     reads.written('rows');
@@ -54,7 +54,7 @@ describe('sqlite: cached reads', () => {
     expect(reads.get('rows', 'id a')).to.equal('of after');
   });
 
-  it('are forgotten after some milliseconds, unless the writer has looked meanwhile', () => {
+  it('expire after some milliseconds, unless the writer has checked since', () => {
     const reads = filled();
     now += KEPT;
     look(1);
@@ -66,7 +66,7 @@ describe('sqlite: cached reads', () => {
     expect(reads.get('rows', 'id a')).to.equal(undefined);
   });
 
-  it('count from when the first of them began to be read', () => {
+  it('expire by the start of the first read', () => {
     const reads = filled();
     const begun = reads.begin('rows');
     now += KEPT;
@@ -76,7 +76,7 @@ describe('sqlite: cached reads', () => {
     expect(reads.get('rows', 'id b')).to.equal(undefined);
   });
 
-  it('what several asked at once is one answer, whose age is that of the last one once it was forgotten', () => {
+  it('are shared by concurrent readers', () => {
     const reads = filled();
     for (let n = 0; n < 3; n++) reads.keep('rows', 'id a', 'answer', reads.begin('rows'));
     reads.written('rows');
@@ -87,14 +87,14 @@ describe('sqlite: cached reads', () => {
     expect(reads.get('rows', 'id a')).to.equal('anew');
   });
 
-  it('a look of long ago keeps nothing', () => {
+  it('are not kept by an old check', () => {
     const reads = filled();
     look(1);
     now += KEPT + 0.2;
     expect(reads.get('rows', 'id a')).to.equal(undefined);
   });
 
-  it('are kept for as long as a transaction of the writer lasts, and from its end', () => {
+  it('are kept during a transaction of the writer, and from its end', () => {
     const reads = filled();
     seen.begin(1);
     now += 500;
@@ -106,7 +106,7 @@ describe('sqlite: cached reads', () => {
     expect(reads.get('rows', 'id a')).to.equal(undefined);
   });
 
-  it('a transaction that fails says nothing of the time since it began', () => {
+  it('are not kept by a failed transaction', () => {
     const reads = filled();
     seen.begin(1);
     now += KEPT + 0.2;
@@ -114,13 +114,13 @@ describe('sqlite: cached reads', () => {
     expect(reads.get('rows', 'id a')).to.equal(undefined);
   });
 
-  it('a transaction that begins after the commit of another process forgets all', () => {
+  it('are dropped by a transaction that starts after the commit of another process', () => {
     const reads = filled();
     seen.begin(2);
     expect(reads.get('rows', 'id a')).to.equal(undefined);
   });
 
-  it('what the writer sees is seen by other threads', () => {
+  it('share the checks of the writer with other threads', () => {
     const other = new CommitWatch(seen.shared, () => now);
     seen.begin(7);
     expect([other.others, other.at]).to.deep.equal([7, now]);
@@ -129,7 +129,7 @@ describe('sqlite: cached reads', () => {
     expect([other.others, other.at]).to.deep.equal([7, now - 3]);
   });
 
-  it("another process's commit forgets all, and what was being read", () => {
+  it('are dropped by a commit of another process, also reads under way', () => {
     const reads = filled();
     const begun = reads.begin('rows');
     look(2);
@@ -141,7 +141,7 @@ describe('sqlite: cached reads', () => {
     expect(reads.get('rows', 'id a')).to.equal('of after');
   });
 
-  it('are kept for as long as nobody has committed, which is asked once in some milliseconds', () => {
+  it('are kept until a commit, which is checked once in some milliseconds', () => {
     const reads = filled(1);
     now += 60_000;
     expect(reads.get('rows', 'id a')).to.equal('answer');
@@ -156,7 +156,7 @@ describe('sqlite: cached reads', () => {
     expect(reads.get('rows', 'id a')).to.equal('of after');
   });
 
-  it('a commit while the first answer is being read is one that it may lack', () => {
+  it('may lack a commit during the first read', () => {
     const reads = filled(1);
     now += 60_000;
     version += 1;
@@ -172,7 +172,7 @@ describe('sqlite: cached reads', () => {
     expect(reads.get('rows', 'id a')).to.equal(undefined);
   });
 
-  it('whoever commits, and whenever it is asked: no acknowledged write is missed, no other one after 5 ms', () => {
+  it('miss no acknowledged write, and no write of another process after 5 ms', () => {
     const names = ['rows', 'other'];
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ do: fc.constant('time passes'), ms: fc.constantFrom(0.5, 3, 4.9, 5, 40) }) },

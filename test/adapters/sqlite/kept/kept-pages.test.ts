@@ -5,7 +5,7 @@ import { CommitWatch } from '../../../../adapters/sqlite/kept/other-commits.js';
 import type { Rendered } from '../../../../ports/rendering.js';
 import { rejection } from '../../../../testing/contracts/fixture.js';
 
-describe('sqlite: kept pages', () => {
+describe('sqlite: cached pages', () => {
   let now = 0;
   let seen = new CommitWatch();
   let version = 1;
@@ -35,7 +35,7 @@ describe('sqlite: kept pages', () => {
         }),
     );
 
-  it('callers of one moment share one reading, and those of the next moment its page', async () => {
+  it('share one read among concurrent callers, and its page with the next ones', async () => {
     const both = [take(), take()];
     expect(reads).to.have.length(1);
     reads[0]?.done('[1]');
@@ -47,7 +47,7 @@ describe('sqlite: kept pages', () => {
     expect(reads).to.have.length(2);
   });
 
-  it('a write to either collection is seen by whoever asks after it, also while the page of before is being read', () => {
+  it('include a write to either collection in later reads, also during an earlier read', () => {
     for (const name of ['items', 'texts']) {
       reads = [];
       void take(name);
@@ -61,7 +61,7 @@ describe('sqlite: kept pages', () => {
     expect(reads).to.have.length(2);
   });
 
-  it('the commit of another process is seen, at once or after some milliseconds', () => {
+  it('include the commit of another process, immediately or after some milliseconds', () => {
     void take();
     seen.begin(2);
     seen.end();
@@ -74,7 +74,7 @@ describe('sqlite: kept pages', () => {
     expect(reads).to.have.length(3);
   });
 
-  it('a page is kept for as long as nobody writes', async () => {
+  it('are cached until a write', async () => {
     const page = take();
     reads[0]?.done('[1]');
     now += 60_000;
@@ -84,7 +84,7 @@ describe('sqlite: kept pages', () => {
     expect(reads).to.have.length(1);
   });
 
-  it('fifty pages by turns are all kept', async () => {
+  it('are all cached for fifty alternating pages', async () => {
     for (let round = 0; round < 3; round++) {
       for (let i = 0; i < 50; i++) {
         const page = take(`page ${i}`);
@@ -96,7 +96,7 @@ describe('sqlite: kept pages', () => {
     expect(reads).to.have.length(50);
   });
 
-  it('a reading that fails fails for those who shared it, and is begun again for the next', async () => {
+  it('reject the callers of a failed read, and read again for the next', async () => {
     const both = [take(), take()];
     reads[0]?.fail(new Error('no disk'));
     for (const one of both) expect(String(await rejection(one))).to.contain('no disk');
@@ -104,7 +104,7 @@ describe('sqlite: kept pages', () => {
     expect(reads).to.have.length(2);
   });
 
-  it('a long page is not kept, and many short ones are not all kept', async () => {
+  it('do not cache a long page, nor all of many short ones', async () => {
     const long = take('long');
     reads[0]?.done(`["${'x'.repeat(300_000)}"]`);
     await long;

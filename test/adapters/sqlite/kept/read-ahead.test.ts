@@ -99,7 +99,7 @@ function suite(insertsIndexedLater: boolean): void {
       await rm(dir, { recursive: true });
     });
 
-    it('are taken in order, each once, whatever is written between', async () => {
+    it('are returned in order, each once, whatever is written in between', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(row, { minLength: 5, maxLength: 30 }),
@@ -130,7 +130,7 @@ function suite(insertsIndexedLater: boolean): void {
       );
     });
 
-    it('are known to be none without a look, until one is there', async () => {
+    it('are cached as missing until one is inserted', async () => {
       const rows = store.collection<Row>('rows');
       const take = async (): Promise<string | undefined> =>
         (await rows.change({ kind: 'a', place: { gt: '' } }, TAKEN, { sort: SORT }))?.doc.id;

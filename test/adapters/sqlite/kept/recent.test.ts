@@ -13,7 +13,7 @@ interface Row extends Doc {
   tags?: string[];
 }
 
-describe('sqlite: documents that were changed lately', () => {
+describe('sqlite: recently changed documents', () => {
   let dir: string;
   let store: SqliteStore;
   let rows: Collection<Row>;
@@ -33,7 +33,7 @@ describe('sqlite: documents that were changed lately', () => {
     await rm(dir, { recursive: true });
   });
 
-  it('are read anew when another process has written', async () => {
+  it('are read again when another process has written', async () => {
     const other = new SqliteStore({ path: join(dir, 'store.db') });
     await other.connect();
     try {
@@ -49,7 +49,7 @@ describe('sqlite: documents that were changed lately', () => {
     }
   });
 
-  it('are what they were after a change that failed halfway', async () => {
+  it('are unchanged after a failed change', async () => {
     await rows.change({ id: 'a' }, { push: { tags: { each: ['x'] } } });
     const failed = await rows.change({ id: 'a' }, { set: { text: 'half' }, inc: { tags: 1 } }).catch((error) => error);
     expect(failed).to.be.instanceOf(TypeError);
@@ -57,7 +57,7 @@ describe('sqlite: documents that were changed lately', () => {
     expect(await rows.get('a')).to.deep.equal({ id: 'a', n: 3, tags: ['x'] });
   });
 
-  it('are what they were after a transaction that was refused', async () => {
+  it('are unchanged after a rejected transaction', async () => {
     const refused = await store.transact([
       { collection: 'rows', change: { id: 'a' }, update: { inc: { n: 5 } } },
       { collection: 'rows', change: { id: 'nobody' }, update: { inc: { n: 5 } } },
@@ -66,7 +66,7 @@ describe('sqlite: documents that were changed lately', () => {
     expect((await rows.change({ id: 'a' }, { inc: { n: 1 } }))?.doc).to.deep.equal({ id: 'a', n: 3 });
   });
 
-  it('are those that were inserted, and not those that were not', async () => {
+  it('include inserted documents, and not those whose insert failed', async () => {
     await rows.insert({ id: 'b', n: 1, text: 'new' });
     expect((await rows.change({ id: 'b', text: 'new' }, { inc: { n: 1 } }))?.doc).to.include({ n: 2 });
     expect((await rows.find({ filter: { n: 2 }, sort: [['n', 'asc']] })).items.map(({ id }) => id)).to.include('b');
@@ -80,7 +80,7 @@ describe('sqlite: documents that were changed lately', () => {
     expect(await rows.get('b')).to.deep.equal({ id: 'b', n: 2, text: 'changed' });
   });
 
-  it('are gone with the document, and another one may take its id', async () => {
+  it('are dropped with the document, whose id can be used again', async () => {
     expect(await rows.remove({ id: 'a' })).to.equal(1);
     expect(await rows.change({ id: 'a' }, { inc: { n: 1 } })).to.equal(null);
     await rows.insert({ id: 'a', n: 7 });
@@ -102,7 +102,7 @@ describe('sqlite: documents that were changed lately', () => {
     }
   });
 
-  it('may be more than are kept', async () => {
+  it('may exceed the size of the cache', async () => {
     const ids = Array.from({ length: 1_500 }, (_, i) => `many${i}`);
     const text = 'x'.repeat(3_000);
     await rows.bulk(ids.map((id) => ({ insert: { id, n: 0, text } })));
@@ -112,8 +112,8 @@ describe('sqlite: documents that were changed lately', () => {
   });
 });
 
-describe('sqlite: the room for documents that were changed lately', () => {
-  it('is theirs by what they have grown to', () => {
+describe('sqlite: the size of the cache of recently changed documents', () => {
+  it('counts documents by their current size', () => {
     const recent = new Recent();
     const ids = Array.from({ length: 1_000 }, (_, i) => String(i));
     for (const id of ids) recent.set('rows', id, { rowid: 1, doc: { id }, length: 300, marked: null }, 300);

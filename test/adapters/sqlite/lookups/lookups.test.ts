@@ -63,7 +63,7 @@ describe('sqlite, look-ups', function () {
   const held = (connection: Connection): unknown[] =>
     ['fresh', 'numbers'].map((table) => connection.prepare(`SELECT count(*) FROM "rows:${table}"`).get([])?.[0]);
 
-  it('a write notes the document alone; it is found at once, and taken in later', () => {
+  it('notes only the document in a write; it is found immediately, and indexed later', () => {
     const connection = connected();
     for (let i = 0; i < 700; i++) {
       const doc = { id: `r${i}`, at: i, made: i, text: `failure ${i}`, tags: i % 100 === 0 ? ['rare'] : [] };
@@ -83,7 +83,7 @@ describe('sqlite, look-ups', function () {
     connection.close();
   });
 
-  it('a change of other fields notes nothing; a change, a removal and a return do', () => {
+  it('notes a change, a removal and a return, and no change of other fields', () => {
     const connection = connected();
     for (const id of ['a', 'b']) write(connection, 'insert', { id, at: 1, text: `text ${id}`, tags: ['x'] });
     allIn(connection);
@@ -106,7 +106,7 @@ describe('sqlite, look-ups', function () {
     connection.close();
   });
 
-  it('few documents are looked up whatever the order, many are walked in it', () => {
+  it('look up few documents in any order, and walk many in the order', () => {
     const connection = connected();
     connection.transaction(() => {
       for (let i = 0; i < 3_000; i++) {
@@ -143,7 +143,7 @@ describe('sqlite, look-ups', function () {
     connection.close();
   });
 
-  it('a status that many have is not sorted whole', () => {
+  it('does not sort all documents of a frequent status', () => {
     const connection = connected();
     connection.transaction(() => {
       for (let i = 0; i < 2_000; i++)

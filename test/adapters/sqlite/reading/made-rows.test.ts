@@ -13,8 +13,8 @@ const made = (body: string, json = 'made'): Parameters<MadeRows['keep']>[0] => (
   json,
 });
 
-describe('sqlite: rows that were made', () => {
-  it('are found by the very same text, wherever its id stands, and by no other', () => {
+describe('sqlite: rendered rows', () => {
+  it('are found by exactly the same text, wherever its id is, and by no other', () => {
     const name = fc.constantFrom('a', 'b', '"', '\\');
     const body = fc
       .record({ before: fc.constantFrom('', 'x'), id: fc.option(name), of: name, n: fc.nat(2) })
@@ -38,7 +38,7 @@ describe('sqlite: rows that were made', () => {
     );
   });
 
-  it('one of each document is kept, so those that change all the time take the room of none', () => {
+  it('are cached once per document, so that frequent changes evict no others', () => {
     const rows = new MadeRows();
     const still = JSON.stringify({ id: 'still' });
     rows.keep(made(still));
@@ -46,7 +46,7 @@ describe('sqlite: rows that were made', () => {
     expect(rows.of(still)?.json).to.equal('made');
   });
 
-  it('a row that was cut from the text of a page does not keep the page', () => {
+  it('do not retain the text of the page that they were cut from', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const used = (): number => {

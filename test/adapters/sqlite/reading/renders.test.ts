@@ -39,7 +39,7 @@ describe('sqlite, modules of renderings', () => {
   const change = (rendering: Rendering): Promise<string | null> =>
     changeRendered(rows, { id: 'a' }, { inc: { n: 1 } }, rendering);
 
-  it('without the function, or not there at all, nothing is read or changed', async () => {
+  it('read and change nothing when the function or the module is missing', async () => {
     await writeFile(join(folder, 'empty.mjs'), 'export const other = 1;');
     for (const [file, reason] of [
       ['empty.mjs', 'exports no function `render`'],
@@ -56,7 +56,7 @@ describe('sqlite, modules of renderings', () => {
     expect(JSON.parse((await change(rendering)) ?? '')).to.deep.include({ sum: 102 });
   });
 
-  it('are asked for again when they were not to be had', async () => {
+  it('are loaded again after a failure', async () => {
     expect(await rejection(change(renderingOf('late.mjs')))).to.be.instanceOf(Error);
     await writeFile(join(folder, 'late.mjs'), 'export const render = ({ n }) => ({ n });');
     expect(await change(renderingOf('late.mjs'))).to.equal('{"n":2}');

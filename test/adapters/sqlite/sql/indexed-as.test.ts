@@ -61,7 +61,7 @@ for (const insertsIndexedLater of [false, true])
       connection.prepare(`SELECT name FROM pragma_index_list('rows') WHERE origin = 'c'`).all([]).map(String);
     const LABEL = aliasLabel('rows', { path: 'status', value: 'taken', as: 'open' });
 
-    it('a document that goes to it and back moves in no index over the path', () => {
+    it('moves a document in no index over the path', () => {
       declare(ALIASED);
       insert('a', 'open', 1);
       insert('b', 'taken', 2);
@@ -93,7 +93,7 @@ for (const insertsIndexedLater of [false, true])
       ]);
     });
 
-    it('a store of before is folded once, seen at once by other connections, and unfolded when it is declared no more', () => {
+    it('converts an existing store once, visibly to other connections, and back when it is no longer declared', () => {
       declare(PLAIN);
       for (const [at, status] of ['open', 'taken', 'done', 'taken', 'open'].entries()) insert(`r${at}`, status, at);
       settled();
@@ -158,7 +158,7 @@ for (const insertsIndexedLater of [false, true])
       expect(plan(counts[1] as string, ['p', 'taken'])).to.include(`USING INDEX ${LABEL}`);
     });
 
-    it('refuses what cannot stand as another', () => {
+    it('rejects values that cannot be indexed as another', () => {
       for (const indexedAs of [
         { path: 'status', value: 'open', as: 'open' },
         { path: 'status', value: "o'pen", as: 'open' },

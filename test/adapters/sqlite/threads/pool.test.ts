@@ -24,7 +24,7 @@ describe('sqlite pool', function () {
     await pool.close();
   });
 
-  it('closes while it starts one, and answers what was asked', async () => {
+  it('closes while it starts one, and answers pending requests', async () => {
     const pool = await opened(2);
     const slow = pool.call(['count', '', '200']);
     const waiting = pool.call(['count', '', '1']);
@@ -32,7 +32,7 @@ describe('sqlite pool', function () {
     expect(await Promise.all([slow, waiting])).to.deep.equal(['200', '1']);
   });
 
-  it('ends the other thread when it has had nothing to do for a while, and starts one again', async () => {
+  it('ends an idle thread, and starts one again', async () => {
     const pool = await opened(2, 50);
     for (let turn = 0; turn < 2; turn++) {
       await Promise.all([pool.call(['count', '', String(SLOW_MS)]), pool.call(['count', '', '0'])]);
@@ -49,7 +49,7 @@ describe('sqlite pool', function () {
     await pool.close();
   });
 
-  it('has no more threads than it may', async () => {
+  it('has at most the allowed number of threads', async () => {
     const pool = await opened(1);
     const order: unknown[] = [];
     await Promise.all(

@@ -43,7 +43,7 @@ describe('sqlite serve', () => {
   };
 
   for (const most of [1, 4, 256]) {
-    it(`no request overtakes another, however they arrive meanwhile; at most ${most} together`, async () => {
+    it(`answers requests in their order, at most ${most} in one batch`, async () => {
       served(most);
       const asked: string[] = [];
       const ask = (...names: (number | string)[]): void => {
@@ -67,7 +67,7 @@ describe('sqlite serve', () => {
     });
   }
 
-  it('answers what came before the end, and ends once', async () => {
+  it('answers the requests before the end, and ends once', async () => {
     served(256);
     port.postMessage([request('wait')]);
     while (go.length === 0) await turn();
