@@ -160,6 +160,8 @@ const unreached = async (): Promise<never> => {
 };
 export const fakeReach: Reach = {
   judge: () => null,
+  judgeResolver: () => null,
+  authorityFault: () => null,
   connect: unreached,
   lookup: unreached,
   echo: unreached,

@@ -4,12 +4,14 @@
 import type { LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
-import type { LookupFunction, Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { serverName, trustedAuthorities } from './trust.js';
+import { checkServerIdentity, TLSSocket, type PeerCertificate } from 'node:tls';
 import {
   OutboundError,
   type OutboundRequest,
   type OutboundResponse,
+  type PartialBody,
   type ServerCertificate,
 } from '../../ports/outbound.js';
 import { isPublic } from './egress.js';
@@ -32,6 +34,12 @@ export class StaleConnection extends Error {
   override name = 'StaleConnection';
 }
 
+/** Of an answer; what is larger is refused. */
+const MAX_HEADER_BYTES = 80 * 1024;
+/** How long an address is waited for before the next one is tried, where there are several. */
+const ATTEMPT_MS = 1_000;
+const MIN_ATTEMPT_MS = 250;
+
 const OURS = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'expect']);
 const TLS_CODE = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/;
 
@@ -50,6 +58,8 @@ function faultOf(error: NodeJS.ErrnoException, stage: Stage): OutboundError {
   const code = error.code ?? '';
   if (TLS_CODE.test(code)) return new OutboundError('tls', `TLS failed: ${code}`, code);
   if (stage === 'connect') return new OutboundError('connect', `no connection: ${code || error.message}`);
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new OutboundError('reset', `the headers of the answer are longer than ${MAX_HEADER_BYTES / 1024} KiB`);
   if (code.startsWith('HPE_')) return new OutboundError('reset', `the answer is not HTTP: ${code}`);
   if (stage === 'tls' && code !== 'ECONNRESET') return new OutboundError('tls', `TLS failed: ${code || error.message}`);
   return new OutboundError('reset', 'the connection was closed before the answer was complete');
@@ -61,26 +71,51 @@ function headersOf(request: OutboundRequest): Record<string, string | number> {
     if (!OURS.has(name.toLowerCase())) headers[name] = request.headers[name] as string;
   }
   if (request.body !== undefined) headers['content-length'] = Buffer.byteLength(request.body);
-  else if (request.method === 'POST') headers['content-length'] = 0;
+  else if (['POST', 'PUT', 'PATCH'].includes(request.method)) headers['content-length'] = 0;
+  if (request.host !== undefined) headers['host'] = request.host;
   return headers;
 }
 
-function optionsOf(request: OutboundRequest, { url, addresses, ca, sockets }: Route): https.RequestOptions & Checked {
+/** Of node's sockets, which the types of its requests leave out. */
+interface FamilyOptions {
+  autoSelectFamily: boolean;
+  autoSelectFamilyAttemptTimeout: number;
+}
+
+function optionsOf(
+  request: OutboundRequest,
+  { url, addresses, ca, sockets }: Route,
+): https.RequestOptions & Checked & FamilyOptions {
   const kind = url.protocol !== 'https:' ? 'plain' : request.certificate === true ? 'whole' : 'secure';
+  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const named = request.host === undefined ? hostname : hostOf(request.host);
+  const { ca: own, insecure = false } = request.tls ?? {};
+  const authorities = own === undefined ? ca : trustedAuthorities([own, ...(ca === undefined ? [] : [ca])]);
+  const wait = (request.connectTimeoutMs ?? 5_000) / (addresses.length + 1);
   return {
     method: request.method,
     protocol: url.protocol,
-    hostname: url.hostname.replace(/^\[|\]$/g, ''),
+    hostname,
     port: url.port,
     path: `${url.pathname}${url.search}`,
     agent: sockets === null ? false : sockets[kind],
     checked: addresses.map(({ address }) => address).join(),
     lookup: pinned(addresses),
-    rejectUnauthorized: true,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: Math.round(Math.max(MIN_ATTEMPT_MS, Math.min(ATTEMPT_MS, wait))),
+    maxHeaderSize: MAX_HEADER_BYTES,
+    servername: serverName(named) ?? '',
+    ...(isIP(named) !== 0 && {
+      checkServerIdentity: (_host: string, certificate: PeerCertificate) => checkServerIdentity(named, certificate),
+    }),
+    rejectUnauthorized: !insecure,
     headers: headersOf(request),
-    ...(ca === undefined ? {} : { ca }),
+    ...(authorities === undefined ? {} : { ca: authorities }),
   };
 }
+
+/** The host of a `Host` header, without its port. */
+const hostOf = (header: string): string => header.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
 
 /** What the other side of a TLS connection showed; null: nothing that can be read, or no TLS. */
 export function certificateOf(socket: Socket): ServerCertificate | null {
@@ -111,7 +146,10 @@ export function exchange(route: Route, request: OutboundRequest, clock: Deadline
       call.destroy();
       reject(fault);
     };
-    clock.onFault(fail);
+    clock.onFault((fault) => {
+      // A body that may be cut ends here.
+      if (!answered || request.partial === undefined) fail(fault);
+    });
     call.on('socket', (socket) => {
       if (call.reusedSocket) {
         stage = 'exchange';
@@ -139,11 +177,13 @@ export function exchange(route: Route, request: OutboundRequest, clock: Deadline
       const status = response.statusCode ?? 0;
       const from = isPublic(response.socket.remoteAddress ?? '');
       const shown = request.certificate === true && { certificate: certificateOf(response.socket) };
-      read(response, maxBytes)
+      read(response, maxBytes, request.partial, clock)
         .then((body) => {
           // What is not read to its end cannot be used again.
           if (!response.complete) call.destroy();
-          return resolve({ status, headers: plain(response.headers), public: from, ...shown, ...body });
+          const cookies = response.headers['set-cookie'];
+          const set = cookies !== undefined && { cookies };
+          return resolve({ status, headers: plain(response.headers), public: from, ...set, ...shown, ...body });
         })
         .catch((error: NodeJS.ErrnoException) => fail(faultOf(error, 'exchange')));
     });
@@ -153,16 +193,39 @@ export function exchange(route: Route, request: OutboundRequest, clock: Deadline
 
 const isGone = ({ code }: NodeJS.ErrnoException): boolean => code === 'ECONNRESET' || code === 'EPIPE';
 
-function read(response: http.IncomingMessage, maxBytes: number): Promise<{ body: Buffer; truncated: boolean }> {
+type Body = Pick<OutboundResponse, 'body' | 'truncated' | 'waited_ms'>;
+
+function read(
+  response: http.IncomingMessage,
+  maxBytes: number,
+  partial: PartialBody | undefined,
+  clock: Deadlines,
+): Promise<Body> {
+  const began = performance.now();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let timer: NodeJS.Timeout | undefined;
+    const end = (body: Body): void => {
+      clearTimeout(timer);
+      resolve(body);
+    };
+    const cut = (): void => {
+      const waited_ms = Math.round(performance.now() - began);
+      end({ body: Buffer.concat(chunks), truncated: true, waited_ms });
+    };
+    if (partial !== undefined) {
+      clock.onFault(cut);
+      if (Number.isFinite(partial.waitMs)) timer = setTimeout(cut, partial.waitMs);
+    }
     response.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > maxBytes) resolve({ body: Buffer.concat(chunks).subarray(0, maxBytes), truncated: true });
+      if (size > maxBytes) end({ body: Buffer.concat(chunks).subarray(0, maxBytes), truncated: true });
+      else if (partial?.isEnough?.(Buffer.concat(chunks)) === true)
+        end({ body: Buffer.concat(chunks), truncated: true });
     });
-    response.on('end', () => resolve({ body: Buffer.concat(chunks), truncated: false }));
+    response.on('end', () => end({ body: Buffer.concat(chunks), truncated: false }));
     response.on('error', reject);
     response.on('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
   });

@@ -45,6 +45,27 @@ const coded = (code: string): Coded => Object.assign(new Error(code), { code });
 const codeOf = (error: unknown): string => (error as Coded).code ?? 'unknown error';
 const familyOf = (address: string): LookupAddress => ({ address, family: isIP(address) });
 
+/** `address`, `[address]` or either with `:port`, as the resolver of node takes them, and the address alone. */
+export function parseServer(server: string): { server: string; address: string } {
+  const bare = isIP(server) === 6 ? `[${server}]` : server;
+  return { server: bare, address: bare.replace(/^\[([^\]]*)\].*$/, '$1').replace(/^([\d.]+):\d+$/, '$1') };
+}
+
+/**
+ * All addresses of a name by one DNS server, IPv4 first; none: an empty list.
+ * @throws Error with the resolver's `code`
+ */
+export async function resolveAt(server: string, hostname: string, timeoutMs = 2_000): Promise<LookupAddress[]> {
+  const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
+  resolver.setServers([parseServer(server).server]);
+  const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  const faults = answers.flatMap((answer) => (answer.status === 'rejected' ? [codeOf(answer.reason)] : []));
+  const fault = faults.find((code) => !NONE.has(code));
+  if (found.length === 0 && fault !== undefined) throw coded(fault);
+  return found.map(familyOf);
+}
+
 export class Names {
   readonly #resolver: Resolver;
   readonly #hosts: Watched<Map<string, LookupAddress[]>>;

@@ -11,9 +11,10 @@ import { OutboundError, type Outbound, type OutboundRequest, type OutboundRespon
 import type { EgressPolicy } from '../../ports/outbound.js';
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { Deadlines } from './deadlines.js';
+import { decodeBody } from './decoding.js';
 import { judgeAddress, judgeUrl, literalHost, type UrlVerdict } from './egress.js';
 import { exchange, StaleConnection, type Exchanged, type Route } from './exchange.js';
-import { Names } from './names.js';
+import { Names, parseServer, resolveAt } from './names.js';
 import { keptSockets } from './sockets.js';
 
 export interface OutboundOptions {
@@ -52,9 +53,10 @@ export class NodeOutbound implements Outbound {
     const started = performance.now();
     const clock = new Deadlines(request.connectTimeoutMs ?? 5_000, request.timeoutMs ?? 15_000);
     try {
-      const addresses = literal === null ? await clock.within(this.addresses(url.hostname, request.policy)) : [literal];
+      const addresses = literal === null ? await clock.within(this.addresses(url.hostname, request)) : [literal];
       const route = { url, addresses, ca: this.options.ca, sockets: this.sockets };
       const response = await this.exchange(route, request, clock);
+      if (request.decode === true) Object.assign(response, await decoded(response, request.maxBytes));
       return { ...response, duration_ms: Math.round(performance.now() - started) };
     } finally {
       clock.stop();
@@ -79,11 +81,13 @@ export class NodeOutbound implements Outbound {
     });
   }
 
-  private async addresses(hostname: string, policy: EgressPolicy): Promise<LookupAddress[]> {
+  private async addresses(hostname: string, { policy, resolver }: OutboundRequest): Promise<LookupAddress[]> {
     let found: LookupAddress[];
     try {
-      found = await this.resolve(hostname);
+      if (resolver !== undefined) requireAllowed(resolver, policy);
+      found = await (resolver === undefined ? this.resolve(hostname) : resolveAt(resolver, hostname));
     } catch (error) {
+      if (error instanceof OutboundError) throw error;
       const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
       throw new OutboundError('dns', `${hostname} cannot be resolved: ${code}`);
     }
@@ -94,6 +98,20 @@ export class NodeOutbound implements Outbound {
     }
     return found;
   }
+}
+
+/** @throws OutboundError blocked */
+export function requireAllowed(resolver: string, policy: EgressPolicy): void {
+  const reason = judgeAddress(parseServer(resolver).address, policy);
+  if (reason !== null) throw new OutboundError('blocked', `the resolver ${resolver}: ${reason}`);
+}
+
+async function decoded(
+  { body, headers, truncated }: Exchanged,
+  maxBytes = 65_536,
+): Promise<Pick<OutboundResponse, 'body' | 'truncated' | 'undecodable'>> {
+  const read = await decodeBody(body, headers['content-encoding'] ?? '', maxBytes);
+  return { ...read, truncated: truncated || read.truncated };
 }
 
 function remembered<T extends {}>(store: Remembered<T>, policy: EgressPolicy, key: string, make: () => T): T {

@@ -164,6 +164,14 @@ export const RULES: readonly Rule[] = [
     says: 'plugins/otlp imports what a plugin may, and the library of protobuf’s wire format',
   },
   {
+    // Cookies across the redirects of one asking.
+    layer: 'plugins',
+    files: /^plugins\/probes\//,
+    project: [PORTS, KERNEL_API],
+    packages: [PURE, /^tough-cookie$/],
+    says: 'plugins/probes imports what a plugin may, and the library of cookies',
+  },
+  {
     // Due times of cron expressions over changes of daylight saving.
     layer: 'plugins',
     files: /^plugins\/watchdog\//,

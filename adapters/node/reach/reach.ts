@@ -2,16 +2,25 @@
  * Ports, handshakes, names and machines that answer or do not (ports/reach.ts). Names are resolved and judged as those
  * of HTTP requests are (outbound.ts), and the connection goes to an address that was judged.
  */
-import { isIP } from 'node:net';
 import type { LookupAddress } from 'node:dns';
+import { isIP, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { OutboundError, type EgressPolicy } from '../../../ports/outbound.js';
-import type { Connected, ConnectRequest, EchoRequest, LookupRequest, Reach } from '../../../ports/reach.js';
+import type { Connected, ConnectRequest, Dialogue, EchoRequest, LookupRequest, Reach } from '../../../ports/reach.js';
 import { Deadlines } from '../deadlines.js';
-import { judgeAddress, judgeUrl } from '../egress.js';
-import { Names } from '../names.js';
-import { connection } from './connection.js';
+import { isPublic, judgeAddress, judgeUrl } from '../egress.js';
+import { certificateOf } from '../exchange.js';
+import { Names, parseServer, resolveAt } from '../names.js';
+import { requireAllowed } from '../outbound.js';
+import { authorityFault } from '../trust.js';
 import { echo } from './echo.js';
+import { pingDatabase } from './protocols/databases.js';
+import { checkHealth } from './protocols/grpc.js';
+import { startTls } from './protocols/starttls.js';
+import { openWebSocket } from './protocols/websocket.js';
 import { Records } from './records.js';
+import { openSocket, secureSocket } from './sockets.js';
+import { Wire } from './wire.js';
 
 export interface ReachOptions {
   /** All addresses of a name. Default: hosts file and DNS (names.ts). */
@@ -47,21 +56,57 @@ export class NodeReach implements Reach {
     return verdict instanceof URL || verdict.fault !== 'blocked' ? null : verdict.reason;
   }
 
-  connect({ host, port, tls = false, timeoutMs = TIMEOUT_MS, policy }: ConnectRequest): Promise<Connected> {
-    return timed(timeoutMs, async (clock) => {
-      const [address] = await clock.within(this.#addresses(host, policy));
-      const { ca } = this.options;
-      return connection({ address: address as string, port, servername: tls ? host : null, ca }, clock);
+  judgeResolver(server: string, policy: EgressPolicy): string | null {
+    return judgeAddress(parseServer(server).address, policy);
+  }
+
+  authorityFault(pem: string): string | null {
+    return authorityFault(pem);
+  }
+
+  connect(request: ConnectRequest): Promise<Connected> {
+    return timed(request.timeoutMs ?? TIMEOUT_MS, async (clock) => {
+      const addresses = await clock.within(this.#addresses(request));
+      let socket: Socket = await openSocket(addresses, request.port, clock);
+      try {
+        const address = socket.remoteAddress ?? '';
+        if (request.tls === true) socket = await this.#secure(socket, request, clock);
+        const untrusted = untrustedBy(socket);
+        const isTrusted = untrusted === null || request.trust?.insecure === true;
+        const said =
+          request.dialogue === undefined || !isTrusted
+            ? null
+            : await converse(socket, request, request.dialogue, clock);
+        return { address, certificate: certificateOf(socket), untrusted, said, public: isPublic(address) };
+      } finally {
+        socket.destroy();
+      }
     });
   }
 
-  lookup({ name, type, timeoutMs = TIMEOUT_MS }: LookupRequest): Promise<{ records: string[]; duration_ms: number }> {
-    return timed(timeoutMs, async (clock) => ({ records: await clock.within(this.#records.of(name, type)) }));
+  async #secure(socket: Socket, request: ConnectRequest, clock: Deadlines): Promise<TLSSocket> {
+    const { starttls, host, tlsHost = host, trust, dialogue } = request;
+    if (starttls !== undefined) {
+      const wire = new Wire(socket, clock);
+      await startTls[starttls](wire);
+      wire.release();
+    }
+    const ca = [this.options.ca, trust?.ca].filter((one) => one !== undefined);
+    return secureSocket(socket, { host: tlsHost, ca, ...(dialogue?.kind === 'grpc' && { alpn: 'h2' }) }, clock);
   }
 
-  echo({ host, timeoutMs = TIMEOUT_MS, policy }: EchoRequest): Promise<{ address: string; duration_ms: number }> {
+  lookup(request: LookupRequest): Promise<{ records: string[]; duration_ms: number }> {
+    const { name, type, resolver, policy, timeoutMs = TIMEOUT_MS } = request;
     return timed(timeoutMs, async (clock) => {
-      const [address = ''] = await clock.within(this.#addresses(host, policy));
+      if (resolver !== undefined) requireAllowed(resolver, policy);
+      return { records: await clock.within(this.#records.of(name, type, resolver)) };
+    });
+  }
+
+  echo(request: EchoRequest): Promise<{ address: string; duration_ms: number }> {
+    const { timeoutMs = TIMEOUT_MS } = request;
+    return timed(timeoutMs, async (clock) => {
+      const [{ address } = { address: '' }] = await clock.within(this.#addresses(request));
       await this.#turn(clock);
       try {
         const duration_ms = await echo(address, timeoutMs);
@@ -109,20 +154,53 @@ export class NodeReach implements Reach {
   }
 
   /** Every address must pass. @throws OutboundError */
-  async #addresses(host: string, policy: EgressPolicy): Promise<string[]> {
-    let found: string[];
+  async #addresses({
+    host,
+    policy,
+    resolver,
+  }: Pick<ConnectRequest, 'host' | 'policy' | 'resolver'>): Promise<LookupAddress[]> {
+    let found: LookupAddress[];
     try {
-      found = isIP(host) === 0 ? (await this.#resolve(host)).map(({ address }) => address) : [host];
+      if (isIP(host) !== 0) found = [{ address: host, family: isIP(host) }];
+      else if (resolver === undefined) found = await this.#resolve(host);
+      else {
+        requireAllowed(resolver, policy);
+        found = await resolveAt(resolver, host);
+      }
     } catch (error) {
+      if (error instanceof OutboundError) throw error;
       throw new OutboundError('dns', `${host} cannot be resolved: ${codeOf(error)}`);
     }
     if (found.length === 0) throw new OutboundError('dns', `${host} has no address`);
-    for (const address of found) {
+    for (const { address } of found) {
       const reason = judgeAddress(address, policy);
-      if (reason !== null) throw new OutboundError('blocked', found[0] === host ? reason : `${host}: ${reason}`);
+      if (reason !== null) throw new OutboundError('blocked', address === host ? reason : `${host}: ${reason}`);
     }
     return found;
   }
+}
+
+/** Why nobody trusts the certificate, as the TLS library names it; null: it is trusted, or there is no TLS. */
+const untrustedBy = (socket: Socket): string | null =>
+  socket instanceof TLSSocket && !socket.authorized
+    ? String(socket.authorizationError ?? 'not trusted').replace(/^Error: /, '')
+    : null;
+
+/** @throws OutboundError */
+async function converse(
+  socket: Socket,
+  { host, port }: ConnectRequest,
+  dialogue: Dialogue,
+  clock: Deadlines,
+): Promise<string> {
+  if (dialogue.kind === 'grpc') {
+    await checkHealth(socket, `${host.includes(':') ? `[${host}]` : host}:${port}`, dialogue.service, clock);
+    return 'SERVING';
+  }
+  const wire = new Wire(socket, clock);
+  if (dialogue.kind !== 'websocket') return pingDatabase[dialogue.kind](wire);
+  await openWebSocket(wire, dialogue.url, dialogue.host, dialogue.headers);
+  return 'it takes WebSockets';
 }
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown error';

@@ -2,9 +2,11 @@
 import { Resolver } from 'node:dns/promises';
 import { OutboundError } from '../../../ports/outbound.js';
 import type { RecordType } from '../../../ports/reach.js';
+import { parseServer } from '../names.js';
 
 /** Of one query, which is asked twice. */
 const QUERY_MS = 2_500;
+const OPTIONS = { timeout: QUERY_MS, tries: 2 };
 const MOST = 100;
 const LONGEST = 500;
 /** The answers that say "there is none", unlike those that say "I could not find out". */
@@ -19,22 +21,29 @@ const WHY: Readonly<Record<string, string>> = {
 };
 
 export class Records {
-  readonly #resolver = new Resolver({ timeout: QUERY_MS, tries: 2 });
+  readonly #resolver = new Resolver(OPTIONS);
 
   constructor(servers?: readonly string[]) {
     if (servers !== undefined) this.#resolver.setServers([...servers]);
   }
 
-  /** @throws OutboundError dns */
-  async of(name: string, type: RecordType): Promise<string[]> {
+  /** @param server in place of the usual ones @throws OutboundError dns */
+  async of(name: string, type: RecordType, server?: string): Promise<string[]> {
     try {
-      const found: unknown = await this.#resolver.resolve(name, type);
+      const found: unknown = await this.#resolverOf(server).resolve(name, type);
       return (Array.isArray(found) ? found : [found]).slice(0, MOST).map((one) => textOf(one).slice(0, LONGEST));
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
       if (NONE.has(code)) return [];
       throw new OutboundError('dns', `${name} cannot be resolved: ${inWords(code)}`);
     }
+  }
+
+  #resolverOf(server: string | undefined): Resolver {
+    if (server === undefined) return this.#resolver;
+    const resolver = new Resolver(OPTIONS);
+    resolver.setServers([parseServer(server).server]);
+    return resolver;
   }
 }
 
@@ -44,9 +53,13 @@ const inWords = (code: string): string => (Object.hasOwn(WHY, code) ? `${WHY[cod
 function textOf(record: unknown): string {
   if (Array.isArray(record)) return record.join('');
   if (record === null || typeof record !== 'object') return String(record);
-  const { priority, exchange, ...rest } = record as Record<string, string | number>;
+  const { priority, exchange, critical, weight, port, name, ...rest } = record as Record<string, string | number>;
   if (exchange !== undefined) return `${priority} ${exchange}`;
-  return Object.values({ ...(priority !== undefined && { priority }), ...rest })
-    .map(String)
-    .join(' ');
+  if (critical !== undefined)
+    return Object.entries(rest)
+      .filter(([tag]) => tag !== 'type')
+      .map(([tag, value]) => `${critical} ${tag} "${value}"`)
+      .join(', ');
+  if (weight !== undefined) return `${priority} ${weight} ${port} ${name}`;
+  return Object.values(rest).map(String).join(' ');
 }

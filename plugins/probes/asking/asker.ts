@@ -1,17 +1,21 @@
 /** Asks once, as a probe says, and tells what was seen. Never throws because of who was asked. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { OutboundError, type EgressPolicy } from '../../../ports/outbound.js';
+import { OutboundError, type EgressPolicy, type TlsTrust } from '../../../ports/outbound.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
+import type { Dialogue } from '../../../ports/reach.js';
+import { matchRecords } from '../model/dns-records.js';
 import {
   targetOf,
+  type DatabaseProbe,
   type DnsProbe,
+  type GrpcProbe,
   type IcmpProbe,
   type OpenProbe,
   type PortProbe,
   type TlsProbe,
 } from '../model/probe.js';
-import { NOTHING, type ProbeResult } from '../model/seen.js';
+import { invert, NOTHING, type ProbeResult } from '../model/seen.js';
 import { trustFault } from '../model/trust-fault.js';
 import { HttpAsker } from './http-asker.js';
 
@@ -27,68 +31,114 @@ export class Asker {
   ) {}
 
   async ask(probe: OpenProbe): Promise<ProbeResult> {
+    const seen = await this.#seen(probe);
+    const result = probe.inverted ? invert(seen) : seen;
+    return { ...result, message: cleanText(result.message.slice(0, MAX_MESSAGE)) };
+  }
+
+  async #seen(probe: OpenProbe): Promise<ProbeResult> {
     try {
-      const seen = await this.#asked(probe);
-      return { ...seen, message: cleanText(seen.message.slice(0, MAX_MESSAGE)) };
+      return await this.#asked(probe);
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      const text = (trustFault(error.code) ?? sentence(error)).slice(0, MAX_MESSAGE);
-      const unsupported = error.fault === 'unsupported' ? { unsupported: true } : {};
-      return { ...NOTHING, ok: false, ...unsupported, message: cleanText(text) };
+      const { fault } = error;
+      const message = trustFault(error.code) ?? sentence(error);
+      const unknown = {
+        ...(fault === 'unsupported' && { unsupported: true }),
+        ...(fault === 'blocked' && { blocked: true }),
+      };
+      // What the other side said stands behind a colon.
+      const bare = fault === 'protocol' && { bare_message: message.replace(/:.*/s, '') };
+      return { ...NOTHING, ok: false, ...unknown, message, ...bare };
     }
   }
 
   #asked(probe: OpenProbe): Promise<ProbeResult> {
     if (probe.kind === 'http') return this.http.ask(probe);
     if (probe.kind === 'dns') return this.#lookup(probe);
-    return probe.kind === 'icmp' ? this.#echo(probe) : this.#connect(probe);
+    if (probe.kind === 'icmp') return this.#echo(probe);
+    if (probe.kind === 'websocket') return this.#open(probe);
+    return this.#connect(probe, probe.host, probe.port, dialogueOf(probe));
   }
 
-  async #connect(probe: PortProbe | TlsProbe): Promise<ProbeResult> {
-    const { host, port, timeout_ms: timeoutMs } = probe;
-    const tls = probe.kind === 'tls';
+  #open(probe: OpenProbe & { kind: 'websocket' }): Promise<ProbeResult> {
+    const url = new URL(probe.url);
+    const isSecure = url.protocol === 'wss:';
+    const named = Object.entries(probe.headers ?? {}).find(([name]) => name.toLowerCase() === 'host')?.[1];
+    const dialogue: Dialogue = { kind: 'websocket', url, host: named ?? url.host, headers: probe.headers ?? {} };
+    const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
+    const tlsHost = named === undefined ? {} : { tlsHost: bare(named.replace(/:\d+$/, '')) };
+    return this.#connect({ ...probe, tls: isSecure, ...tlsHost }, url.hostname, port, dialogue);
+  }
+
+  async #connect(
+    probe: (PortProbe | TlsProbe | GrpcProbe | DatabaseProbe | (OpenProbe & { kind: 'websocket'; tls: boolean })) & {
+      tlsHost?: string;
+    },
+    host: string,
+    port: number,
+    dialogue: Dialogue | undefined,
+  ): Promise<ProbeResult> {
     const { policy, reach } = this.deps;
-    const { duration_ms, certificate, untrusted } = await reach.connect({
+    const trust: TlsTrust =
+      probe.kind === 'tcp' ? {} : { insecure: probe.insecure, ...(probe.ca_pem !== null && { ca: probe.ca_pem }) };
+    const { duration_ms, certificate, untrusted, said, ...seenBy } = await reach.connect({
       host: bare(host),
       port,
-      tls,
-      timeoutMs,
+      tls: probe.kind === 'tls' || ('tls' in probe && probe.tls),
+      trust,
+      timeoutMs: probe.timeout_ms,
       policy,
+      ...(probe.kind === 'tls' && probe.starttls !== null && { starttls: probe.starttls }),
+      ...(probe.tlsHost !== undefined && { tlsHost: probe.tlsHost }),
+      ...(dialogue !== undefined && { dialogue }),
+      ...(probe.resolver !== null && { resolver: probe.resolver }),
     });
-    const seen = { ...NOTHING, response_ms: duration_ms, certificate };
-    if (untrusted !== null) {
+    const seen = { ...NOTHING, response_ms: duration_ms, certificate, public: seenBy.public };
+    if (untrusted !== null && trust.insecure !== true) {
       const message = trustFault(untrusted) ?? `The certificate is not trusted: ${untrusted}`;
       return { ...seen, ok: false, message };
     }
-    return { ...seen, ok: true, message: `${targetOf(probe)} answered in ${duration_ms} ms` };
+    const bare_message = `${targetOf(probe)} answered in ${duration_ms} ms`;
+    return { ...seen, ok: true, message: said === null ? bare_message : `${bare_message}: ${said}`, bare_message };
   }
 
-  async #lookup({ host, record_type: type, expected_record, timeout_ms: timeoutMs }: DnsProbe): Promise<ProbeResult> {
-    const { records, duration_ms } = await this.deps.reach.lookup({ name: host, type, timeoutMs });
+  async #lookup(probe: DnsProbe): Promise<ProbeResult> {
+    const { host, record_type: type, expected_record, resolver, timeout_ms: timeoutMs } = probe;
+    const { reach, policy } = this.deps;
+    const asked = { name: host, type, timeoutMs, policy, ...(resolver !== null && { resolver }) };
+    const { records, duration_ms } = await reach.lookup(asked);
     const shown = records.slice(0, MOST_RECORDS).join(', ');
-    const reach = this.deps.reach;
     // A record that names an address of the own network tells of it, as an answer from there would.
     const open = [...records, host].every((text) => reach.judge(text, PUBLIC_ONLY) === null);
     const seen = { ...NOTHING, response_ms: duration_ms, excerpt: shown || null, public: open };
     if (records.length === 0) return { ...seen, ok: false, message: `${host} has no record of type ${type}` };
-    if (expected_record !== null && !records.some((record) => record.includes(expected_record))) {
-      const bare_message = `No record of ${host} holds ${expected_record}`;
+    if (expected_record !== null && !matchRecords(type, records, expected_record)) {
+      const says = type === 'TXT' ? 'No record' : 'The records';
+      const bare_message = `${says} of ${host} ${type === 'TXT' ? 'holds' : 'are not'} ${expected_record}`;
       return { ...seen, ok: false, message: `${bare_message}: ${shown}`, bare_message };
     }
     const bare_message = `${host} has ${records.length === 1 ? 'a record' : `${records.length} records`} of type ${type}`;
     return { ...seen, ok: true, message: `${host}: ${shown}`, bare_message };
   }
 
-  async #echo({ host, timeout_ms: timeoutMs }: IcmpProbe): Promise<ProbeResult> {
+  async #echo({ host, resolver, timeout_ms: timeoutMs }: IcmpProbe): Promise<ProbeResult> {
     const { reach, policy } = this.deps;
-    const { duration_ms } = await reach.echo({ host: bare(host), timeoutMs, policy });
+    const asked = { host: bare(host), timeoutMs, policy, ...(resolver !== null && { resolver }) };
+    const { duration_ms } = await reach.echo(asked);
     return { ...NOTHING, response_ms: duration_ms, ok: true, message: `${host} answered in ${duration_ms} ms` };
   }
 }
 
+/** What is said; undefined: that something answers is enough. */
+function dialogueOf(probe: PortProbe | TlsProbe | GrpcProbe | DatabaseProbe): Dialogue | undefined {
+  if (probe.kind === 'tcp' || probe.kind === 'tls') return undefined;
+  return probe.kind === 'grpc' ? { kind: 'grpc', service: probe.service } : { kind: probe.kind };
+}
+
 /** With a capital, unless it begins with the name of a host. */
 function sentence({ fault, message }: OutboundError): string {
-  const isName = fault === 'dns' || !/^[a-z]+ /.test(message);
+  const isName = fault === 'dns' || !/^[a-z]+ /.test(message) || message.startsWith('gRPC ');
   return isName ? message : `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
 }
 

@@ -3,8 +3,16 @@
  * public machine never leads into the own network, whatever the policy allows otherwise, and headers with secrets go to
  * the host that they were given for and to no other.
  */
+import { CookieJar } from 'tough-cookie';
 import { inject, injectable } from '../../../kernel/contract.js';
-import { OutboundError, type EgressPolicy, type OutboundResponse } from '../../../ports/outbound.js';
+import { decodeText } from '../../../lib/text/decode-text.js';
+import {
+  OutboundError,
+  type EgressPolicy,
+  type OutboundMethod,
+  type OutboundResponse,
+  type PartialBody,
+} from '../../../ports/outbound.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
 import { isJsonPath, valueAt } from '../model/json-path.js';
 import type { HttpProbe, OpenProbe } from '../model/probe.js';
@@ -15,10 +23,21 @@ import { inStatusRange } from '../model/status-range.js';
 const MAX_BODY = 256 * 1024;
 /** Where nothing in the answer is looked for. */
 const MAX_EXCERPT = 4_096;
+/** Then the headers are the answer: for the end of the body, which is only shown, this long is waited. */
+const EXCERPT_MS = 1_000;
 const SHOWN = 60;
 const REDIRECT = new Set([301, 302, 303, 307, 308]);
+/** Redirects that keep method and body. */
+const KEEPING = new Set([307, 308]);
 
 type AskedHttp = Extract<OpenProbe, { kind: 'http' }>;
+
+/** What is asked now: a redirect may change it. */
+interface Step {
+  url: string;
+  method: OutboundMethod;
+  policy: EgressPolicy;
+}
 
 @injectable()
 export class HttpAsker {
@@ -29,85 +48,150 @@ export class HttpAsker {
     const { clock, policy } = this.deps;
     const started = clock.monotonic();
     const followed: string[] = [];
-    let url = probe.url;
-    let allowed: EgressPolicy = policy;
+    // Of this asking alone.
+    const jar = new CookieJar(undefined, { rejectPublicSuffixes: false });
+    const asked = new Set<string>();
+    let step: Step = { url: probe.url, method: probe.method, policy };
     let open = true;
     for (;;) {
       const left = probe.timeout_ms - (clock.monotonic() - started);
       if (left <= 0) throw new OutboundError('timeout', `no complete answer within ${probe.timeout_ms} ms`);
-      const response = await this.#request(probe, url, allowed, Math.ceil(left));
+      const cookies = await jar.getCookieString(step.url);
+      const response = await this.#request(probe, step, cookies, Math.ceil(left));
       open &&= response.public;
-      const next = this.#redirect(probe, url, response);
-      if (next === null || followed.length >= probe.redirects) {
-        const ms = Math.round(clock.monotonic() - started);
-        return { ...this.#judged(probe, response, ms), public: open, redirects: followed };
+      for (const cookie of response.cookies ?? []) await jar.setCookie(cookie, step.url, { ignoreError: true });
+      const next = nextUrl(probe, step.url, response);
+      const ms = Math.max(0, Math.round(clock.monotonic() - started) - (response.waited_ms ?? 0));
+      if (next === null) return { ...judge(probe, response, ms), public: open, redirects: followed };
+      asked.add(`${step.method} ${step.url} ${cookies}`);
+      if (followed.length >= probe.redirects) {
+        const seen = judge(probe, response, ms);
+        const isLoop = asked.has(`${step.method} ${next} ${await jar.getCookieString(next)}`);
+        const message = `More than ${probe.redirects} redirects${isLoop ? ', in a loop' : ''}`;
+        return { ...seen, ...(!seen.ok && { message }), public: open, redirects: followed };
       }
       followed.push(next);
-      url = next;
-      if (response.public) allowed = { mode: 'public-only', allow: policy.allow };
+      step = {
+        url: next,
+        method: nextMethod(step.method, response.status),
+        policy: response.public ? { mode: 'public-only', allow: policy.allow } : step.policy,
+      };
     }
   }
 
-  #request(probe: AskedHttp, url: string, policy: EgressPolicy, timeoutMs: number): Promise<OutboundResponse> {
-    const first = url === probe.url;
-    const same = new URL(url).origin === new URL(probe.url).origin;
+  #request(probe: AskedHttp, step: Step, cookies: string, timeoutMs: number): Promise<OutboundResponse> {
+    const { url, method, policy } = step;
+    const { ca_pem, insecure, resolver } = probe;
+    const isOwn = new URL(url).origin === new URL(probe.url).origin;
+    const { host, cookie, ...headers } = isOwn ? lowerNames(probe.headers ?? {}) : {};
+    const sent = [cookie, cookies].filter((one) => one !== undefined && one !== '').join('; ');
+    const hasBody = probe.body !== null && method === probe.method;
     return this.deps.outbound.request({
-      method: first ? probe.method : probe.method === 'HEAD' ? 'HEAD' : 'GET',
+      method,
       url,
-      headers: { 'user-agent': `AOS/${this.deps.version}`, accept: '*/*', ...(same && probe.headers) },
+      headers: {
+        'user-agent': `AOS/${this.deps.version}`,
+        accept: '*/*',
+        ...(hasBody && { 'content-type': isJson(probe.body) ? 'application/json' : 'text/plain; charset=utf-8' }),
+        ...headers,
+        ...(sent !== '' && { cookie: sent }),
+      },
+      ...(hasBody && probe.body !== null && { body: probe.body }),
+      ...(host !== undefined && { host }),
+      ...(resolver !== null && { resolver }),
+      tls: { insecure, ...(ca_pem !== null && { ca: ca_pem }) },
       connectTimeoutMs: timeoutMs,
       timeoutMs,
-      maxBytes: probe.contains === null && probe.json_path === null ? MAX_EXCERPT : MAX_BODY,
+      maxBytes: readsText(probe) ? MAX_BODY : MAX_EXCERPT,
+      decode: true,
+      partial: readsText(probe) ? { waitMs: Infinity, ...enough(probe) } : { waitMs: EXCERPT_MS },
       certificate: true,
       policy,
     });
   }
+}
 
-  /** Where it leads, if it is to be followed; null: nowhere. @throws OutboundError */
-  #redirect({ redirects }: HttpProbe, from: string, { status, headers }: OutboundResponse): string | null {
-    const to = headers['location'];
-    if (redirects === 0 || !REDIRECT.has(status) || to === undefined) return null;
-    if (!URL.canParse(to, from)) throw new OutboundError('invalid_url', 'the redirect leads to no address');
-    return new URL(to, from).href;
-  }
+const readsText = ({ contains, keyword_absent, json_path }: HttpProbe): boolean =>
+  contains !== null || keyword_absent !== null || json_path !== null;
 
-  #judged(probe: AskedHttp, response: OutboundResponse, ms: number): Omit<ProbeResult, 'redirects' | 'public'> {
-    const { status, body, certificate = null, truncated } = response;
-    const text = body.toString('utf8');
-    const seen = { ...NOTHING, response_ms: ms, certificate, status, excerpt: text.slice(0, MAX_EXCERPT) || null };
-    const found = faultOfStatus(probe, status) ?? faultOfText(probe, text, truncated);
-    const fault = found === null ? faultOfJson(probe, text, truncated) : { says: found };
-    if (fault === null) return { ...seen, ok: true, message: `HTTP ${status} in ${ms} ms` };
-    return { ...seen, ok: false, message: fault.says, ...(fault.bare !== undefined && { bare_message: fault.bare }) };
+/** A text that is there already needs no more of the answer. */
+function enough({ contains, keyword_absent, json_path }: HttpProbe): Pick<PartialBody, 'isEnough'> {
+  if (contains === null || keyword_absent !== null || json_path !== null) return {};
+  return { isEnough: (body) => body.includes(contains) };
+}
+
+const lowerNames = (headers: Readonly<Record<string, string>>): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+function parseJson(text: string): { value: unknown } | null {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return null;
   }
 }
 
-const faultOfStatus = ({ expected_status }: HttpProbe, status: number): string | null =>
-  inStatusRange(status, expected_status) ? null : `HTTP ${status}, where ${expected_status} was expected`;
+const isJson = (text: string | null): boolean => text !== null && parseJson(text) !== null;
 
-const within = (truncated: boolean): string => (truncated ? ` in its first ${MAX_BODY / 1024} KiB` : '');
+/** Where it leads, if it is to be followed; null: nowhere. @throws OutboundError */
+function nextUrl({ redirects }: HttpProbe, from: string, { status, headers }: OutboundResponse): string | null {
+  const to = headers['location'];
+  if (redirects === 0 || !REDIRECT.has(status) || to === undefined) return null;
+  if (!URL.canParse(to, from)) throw new OutboundError('invalid_url', 'the redirect leads to no address');
+  return new URL(to, from).href;
+}
 
-function faultOfText({ contains }: HttpProbe, text: string, truncated: boolean): string | null {
-  if (contains === null || text.includes(contains)) return null;
-  return `The answer does not hold ${short(contains)}${within(truncated)}`;
+/** As browsers do it: 303 turns to GET, and so does a POST at 301 and 302. */
+function nextMethod(method: OutboundMethod, status: number): OutboundMethod {
+  if (KEEPING.has(status) || method === 'HEAD') return method;
+  return status === 303 || method === 'POST' ? 'GET' : method;
+}
+
+function judge(probe: AskedHttp, response: OutboundResponse, ms: number): Omit<ProbeResult, 'redirects' | 'public'> {
+  const { status, body, certificate = null, undecodable = null } = response;
+  const text = decodeText(body, response.headers['content-type']);
+  const excerpt = undecodable === null ? text.slice(0, MAX_EXCERPT) || null : null;
+  const seen = { ...NOTHING, response_ms: ms, certificate, status, excerpt };
+  const fault =
+    asFault(faultOfStatus(probe, status)) ??
+    asFault(
+      readsText(probe) && undecodable !== null ? `The answer says that it is ${short(undecodable)}, and is not` : null,
+    ) ??
+    asFault(faultOfText(probe, text, response)) ??
+    faultOfJson(probe, text, response);
+  if (fault === null) return { ...seen, ok: true, message: `HTTP ${status} in ${ms} ms` };
+  return { ...seen, ok: false, message: fault.says, ...(fault.bare !== undefined && { bare_message: fault.bare }) };
 }
 
 /** What is wrong, and the same without the value that was found. */
-interface JsonFault {
+interface Fault {
   says: string;
   bare?: string;
 }
 
-function faultOfJson({ json_path, json_value }: HttpProbe, text: string, truncated: boolean): JsonFault | null {
+const asFault = (says: string | null): Fault | null => (says === null ? null : { says });
+
+const faultOfStatus = ({ expected_status }: HttpProbe, status: number): string | null =>
+  inStatusRange(status, expected_status) ? null : `HTTP ${status}, where ${expected_status} was expected`;
+
+const within = ({ truncated, waited_ms }: OutboundResponse): string =>
+  waited_ms !== undefined ? ' in what came in time' : truncated ? ` in its first ${MAX_BODY / 1024} KiB` : '';
+
+function faultOfText({ contains, keyword_absent }: HttpProbe, text: string, response: OutboundResponse): string | null {
+  if (contains !== null && !text.includes(contains))
+    return `The answer does not hold ${short(contains)}${within(response)}`;
+  if (keyword_absent !== null && text.includes(keyword_absent))
+    return `The answer holds ${short(keyword_absent)}, which it must not`;
+  return null;
+}
+
+function faultOfJson({ json_path, json_value }: HttpProbe, text: string, response: OutboundResponse): Fault | null {
   if (json_path === null || !isJsonPath(json_path)) return null;
-  if (truncated) return { says: `The answer is longer than ${MAX_BODY / 1024} KiB, so its JSON is not read` };
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { says: 'The answer is no JSON' };
-  }
-  const value = valueAt(json, json_path);
+  if (response.truncated && response.waited_ms === undefined)
+    return { says: `The answer is longer than ${MAX_BODY / 1024} KiB, so its JSON is not read` };
+  const json = parseJson(text);
+  if (json === null) return { says: `The answer is no JSON${within(response)}` };
+  const value = valueAt(json.value, json_path);
   if (value === undefined) return { says: `The answer has no ${json_path}` };
   const is = typeof value === 'string' ? value : JSON.stringify(value);
   if (json_value === null || is === json_value) return null;

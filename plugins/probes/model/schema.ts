@@ -4,18 +4,26 @@ import { named } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { descriptionOf } from '../../../lib/schemas/description-of.js';
 import { unknownFields } from '../../../lib/unknown-fields.js';
-import { RECORD_TYPES } from '../../../ports/reach.js';
+import { OUTBOUND_METHODS } from '../../../ports/outbound.js';
+import { RECORD_TYPES, START_TLS, type StartTls } from '../../../ports/reach.js';
 import { KINDS, type OpenProbe, type Probe, type ProbeKind } from './probe.js';
 import { isJsonPath } from './json-path.js';
 import { isStatusRange } from './status-range.js';
 
 const MAX_HEADERS = 20;
+/** Headers that belong to the connection, and are not a caller's to set. */
+const CONNECTION = new Set(['connection', 'content-length', 'expect', 'te', 'transfer-encoding', 'upgrade']);
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 /** Visible ASCII and blanks: nothing that could begin another header. */
 const VALUE = /^[\t\x20-\x7e]{0,4000}$/;
 /** Names of DNS with the underscores of services, and addresses with or without brackets. */
 const HOST =
   /^(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,62})(?:\.[A-Za-z0-9_][A-Za-z0-9_-]{0,62}){0,40}\.?|\[?[0-9A-Fa-f:.]{2,45}\]?)$/;
+
+const START_TLS_PORTS: Readonly<Record<StartTls, number>> = { smtp: 587, imap: 143, pop3: 110, ldap: 389 };
+/** `10.0.0.53`, `10.0.0.53:5353`, `fd00::53` or `[fd00::53]:5353`; whether it may be asked is judged elsewhere. */
+const RESOLVER =
+  /^(?:(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|\[[0-9a-f:.]{2,45}\](?::\d{1,5})?|[0-9a-f]{0,4}:[0-9a-f:.]{1,45})$/i;
 
 const rule = (fits: (text: string) => boolean, says: string): joi.StringSchema =>
   joi
@@ -36,6 +44,36 @@ const certificate = joi
   .max(365)
   .default(14)
   .description('Fewer days until the certificate expires are a warning; 0: none is given');
+const trust = {
+  ca_pem: joi
+    .string()
+    .max(64_000)
+    .allow(null)
+    .empty('')
+    .default(null)
+    .description('Certificate authorities that are trusted in addition to the usual ones, PEM'),
+  insecure: joi.boolean().default(false).description('Any certificate will do, an expired one too'),
+  cert_days_warning: certificate,
+};
+const headers = joi
+  .object()
+  .pattern(
+    joi.string().allow(''),
+    joi.string().pattern(VALUE).message('must be of visible ASCII characters, at most 4,000'),
+  )
+  .max(MAX_HEADERS)
+  .custom((given: object, helpers) => {
+    const names = Object.keys(given);
+    if (!names.every((name) => TOKEN.test(name))) return helpers.error('object.header');
+    return names.some((name) => CONNECTION.has(name.toLowerCase())) ? helpers.error('object.connection') : given;
+  })
+  .messages({
+    'object.header': 'holds a name that no header can have',
+    'object.connection': `must not hold ${[...CONNECTION].join(', ')}`,
+  })
+  .allow(null)
+  .description('Stored encrypted and never shown again; absent: those that it has stay, for the same host');
+
 const timing = {
   interval_seconds: joi.number().integer().min(20).max(86_400).default(60).description('Between two askings'),
   timeout_ms: joi.number().integer().min(100).max(30_000).default(10_000).description('Of one asking, in milliseconds'),
@@ -46,30 +84,47 @@ const timing = {
     .max(10)
     .default(1)
     .description('Further tries before a failure counts; it is a warning until then'),
+  inverted: joi.boolean().default(false).description('An answer as it should be is the failure'),
+  resolver: joi
+    .string()
+    .max(64)
+    .pattern(RESOLVER)
+    .message('must be an address, or an address with a port')
+    .allow(null)
+    .empty('')
+    .default(null)
+    .description('The DNS server that is asked in place of the system’s: `10.0.0.53`, `[fd00::53]:5353`'),
 };
+
+/** Of kinds that are asked over TLS or without it. @param usual port */
+const server = (usual: number): joi.SchemaMap => ({
+  host,
+  port: port.optional().default(usual),
+  tls: joi.boolean().default(false).description('Over TLS from the beginning'),
+  ...trust,
+});
 
 const FIELDS: Readonly<Record<ProbeKind, joi.SchemaMap>> = {
   http: {
     url: joi.string().max(2_000).required(),
-    method: joi.string().valid('GET', 'HEAD', 'POST').default('GET'),
-    headers: joi
-      .object()
-      .pattern(
-        joi.string().allow(''),
-        joi.string().pattern(VALUE).message('must be of visible ASCII characters, at most 4,000'),
-      )
-      .max(MAX_HEADERS)
-      .custom((headers: object, helpers) =>
-        Object.keys(headers).every((name) => TOKEN.test(name)) ? headers : helpers.error('object.header'),
-      )
-      .messages({ 'object.header': 'holds a name that no header can have' })
-      .allow(null)
-      .description('Stored encrypted and never shown again; absent: those that it has stay, for the same host'),
+    method: joi
+      .string()
+      .valid(...OUTBOUND_METHODS)
+      .default('GET'),
+    body: joi.string().max(64_000).allow(null).empty('').default(null).description('What is sent, as text'),
+    headers,
     expected_status: rule(isStatusRange, 'must be status codes and ranges such as 200-299,401')
       .max(100)
       .default('200-299')
       .description('Status codes and ranges: `200-299,401`'),
     contains: joi.string().max(500).allow(null).empty('').default(null).description('Text that the answer holds'),
+    keyword_absent: joi
+      .string()
+      .max(500)
+      .allow(null)
+      .empty('')
+      .default(null)
+      .description('Text that the answer must not hold'),
     json_path: rule(isJsonPath, 'must be a path such as checks[0].state')
       .max(200)
       .allow(null)
@@ -78,22 +133,55 @@ const FIELDS: Readonly<Record<ProbeKind, joi.SchemaMap>> = {
       .description('Path of a value in an answer of JSON: `checks[0].state`'),
     json_value: joi.string().max(500).allow(null).empty('').default(null).description('Text that the value is'),
     redirects: joi.number().integer().min(0).max(5).default(0).description('How many are followed'),
-    cert_days_warning: certificate,
+    ...trust,
   },
   tcp: { host, port },
-  tls: { host, port: port.optional().default(443), cert_days_warning: certificate },
+  tls: {
+    host,
+    port: port.optional().description('Absent: 443, or that of `starttls`'),
+    starttls: joi
+      .string()
+      .valid(...START_TLS)
+      .allow(null)
+      .empty('')
+      .default(null)
+      .description('The protocol that goes over to TLS; null: TLS from the beginning'),
+    ...trust,
+  },
   dns: {
     host,
     record_type: joi
       .string()
       .valid(...RECORD_TYPES)
       .default('A'),
-    expected_record: joi.string().max(500).allow(null).empty('').default(null).description('Text that a record holds'),
+    expected_record: joi
+      .string()
+      .max(500)
+      .allow(null)
+      .empty('')
+      .default(null)
+      .description('Records that there must be, with commas between; of `TXT`: text that one holds'),
   },
   icmp: { host },
+  websocket: { url: joi.string().max(2_000).required(), headers, ...trust },
+  grpc: {
+    ...server(443),
+    service: joi
+      .string()
+      .max(120)
+      .pattern(/^[\w.-]*$/)
+      .allow('')
+      .default(''),
+  },
+  postgresql: server(5432),
+  mysql: server(3306),
+  redis: server(6379),
+  mongodb: server(27_017),
 };
 
-const schemaOf = (of: ProbeKind): ObjectSchema => joi.object({ kind, ...FIELDS[of], ...timing });
+const SCHEMAS = Object.fromEntries(KINDS.map((of) => [of, joi.object({ kind, ...FIELDS[of], ...timing })])) as Readonly<
+  Record<ProbeKind, ObjectSchema>
+>;
 
 /** Every field of every kind, for the description and for forms. */
 export const anyProbe = named(
@@ -131,7 +219,7 @@ function kindOf(given: unknown): ProbeKind | undefined {
 export function unknownOf(given: unknown): string[] {
   const known = kindOf(given);
   if (known === undefined) return [];
-  return unknownFields(descriptionOf(joi.object({ probe: schemaOf(known) })), { probe: given });
+  return unknownFields(descriptionOf(joi.object({ probe: SCHEMAS[known] })), { probe: given });
 }
 
 /**
@@ -141,11 +229,24 @@ export function unknownOf(given: unknown): string[] {
 export function probeOf(given: unknown): OpenProbe {
   const known = kindOf(given);
   if (known === undefined) throw invalid({ 'probe.kind': `must be one of ${KINDS.join(', ')}` });
-  const { value, error } = schemaOf(known).validate(given, OPTIONS) as { value: OpenProbe; error?: ValidationError };
+  const { value, error } = SCHEMAS[known].validate(given, OPTIONS) as { value: OpenProbe; error?: ValidationError };
   if (error !== undefined) {
     throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [`probe.${path.join('.')}`, message])));
   }
+  refuseContradictions(value);
+  if (value.kind === 'tls')
+    return { ...value, port: value.port ?? (value.starttls === null ? 443 : START_TLS_PORTS[value.starttls]) };
   return value;
+}
+
+/** With the defaults of fields that its version did not know. */
+export const completeProbe = (stored: Probe): Probe => SCHEMAS[stored.kind].validate(stored, OPTIONS).value as Probe;
+
+/** What would always be down. @throws ServiceError validation_failed */
+function refuseContradictions(probe: OpenProbe): void {
+  if (probe.kind !== 'http' || probe.method !== 'HEAD') return;
+  for (const field of ['body', 'contains', 'keyword_absent', 'json_path'] as const)
+    if (probe[field] !== null) throw invalid({ [`probe.${field}`]: 'does not go together with HEAD' });
 }
 
 /** Without the headers, which are stored elsewhere. */

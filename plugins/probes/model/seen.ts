@@ -9,6 +9,8 @@ export interface ProbeResult {
   ok: boolean;
   /** This system cannot ask in this way: nothing was sent. */
   unsupported?: boolean;
+  /** The policy forbids the address: nothing was sent, and nothing is known of the target. */
+  blocked?: boolean;
   /** What went right or wrong, as one sentence without its full stop. */
   message: string;
   /** Until the answer was there; null: there was none. */
@@ -34,6 +36,18 @@ export function seenBy(seen: ProbeResult, sight: ProbeSight): ProbeResult {
   if (sight === 'all' || (sight === 'public' && seen.public)) return seen;
   const message = seen.public ? seen.message : (seen.bare_message ?? seen.message);
   return { ...seen, excerpt: null, message, redirects: seen.public ? seen.redirects : [] };
+}
+
+/** As a probe that is inverted sees it: an answer is the failure, and its absence as it should be. */
+export function invert(seen: ProbeResult): ProbeResult {
+  if (seen.unsupported === true || seen.blocked === true) return seen;
+  const says = (text: string): string => (seen.ok ? `It answers, and should not: ${text}` : `As it should be: ${text}`);
+  return {
+    ...seen,
+    ok: !seen.ok,
+    message: says(seen.message),
+    ...(seen.bare_message !== undefined && { bare_message: says(seen.bare_message) }),
+  };
 }
 
 export const NOTHING: Omit<ProbeResult, 'ok' | 'message'> = {
@@ -72,6 +86,8 @@ export function observationOf(
   const counts = failures >= tries;
   const left = seen.certificate === null ? null : daysLeft(seen.certificate, now);
   const warned = 'cert_days_warning' in probe ? probe.cert_days_warning : 0;
+  // Where any certificate will do, its end is no failure.
+  const isJudged = left !== null && !('insecure' in probe && probe.insecure);
   const message = failures === 0 || counts ? seen.message : `${seen.message} (try ${failures} of ${tries})`;
   return {
     source,
@@ -80,13 +96,13 @@ export function observationOf(
     message,
     checks: {
       answer: { ok: seen.ok, message: seen.message },
-      ...(left !== null && { certificate: { ok: left >= warned, message: `The certificate ${expiry(left)}` } }),
+      ...(isJudged && { certificate: { ok: left >= warned, message: `The certificate ${expiry(left)}` } }),
     },
     metrics: {
       ...(seen.response_ms !== null && { response_ms: seen.response_ms }),
       ...(left !== null && { cert_days: left }),
     },
-    ...(left !== null &&
+    ...(isJudged &&
       seen.certificate !== null && {
         certificate: { days_left: left, expires_at: seen.certificate.valid_until, warn_days: warned },
       }),

@@ -13,14 +13,21 @@ const TEXTS = [
   'url',
   'method',
   'expected_status',
+  'body',
   'contains',
+  'keyword_absent',
   'json_path',
   'json_value',
   'host',
   'record_type',
   'expected_record',
+  'starttls',
+  'service',
+  'resolver',
+  'ca_pem',
 ];
 const NUMBERS = ['redirects', 'port', 'cert_days_warning', 'interval_seconds', 'timeout_ms', 'retries'];
+const SWITCHES = ['tls', 'insecure', 'inverted'];
 const HEADER = /^([^:\s]{1,100})\s{0,10}:\s{0,10}(.{0,4000})$/;
 
 export function typed(request: Pick<HttpRequest, 'body'>): Record<string, unknown> {
@@ -40,6 +47,7 @@ export function probeForm(form: Record<string, unknown>): Record<string, unknown
   const given: Record<string, unknown> = {};
   for (const name of TEXTS) if (textOf(form, name) !== '') given[name] = textOf(form, name);
   for (const name of NUMBERS) if (textOf(form, name) !== '') given[name] = Number(textOf(form, name));
+  for (const name of SWITCHES) if (form[name] === 'true') given[name] = true;
   const lines = textOf(form, 'headers')
     .split(/\r?\n/)
     .filter((line) => line.trim() !== '');

@@ -4,7 +4,8 @@ import { formPage, Redirect, View, type HttpRequest, type PageSpec, type Problem
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import { MONITOR_SOURCE, type MonitorView, type WatchdogApi } from '../../../ports/domain/watchdog.js';
-import { RECORD_TYPES } from '../../../ports/reach.js';
+import { OUTBOUND_METHODS } from '../../../ports/outbound.js';
+import { RECORD_TYPES, START_TLS } from '../../../ports/reach.js';
 import { trialOf, type TryServices } from '../http/routes.js';
 import { KINDS, targetOf, type Probe } from '../model/probe.js';
 import type { Probes } from '../store/probes.js';
@@ -26,6 +27,12 @@ const LABELS: Readonly<Record<string, string>> = {
   tls: 'TLS: a certificate is valid',
   dns: 'DNS: a name has a record',
   icmp: 'ICMP: a machine answers an echo',
+  websocket: 'WebSocket: a connection opens',
+  grpc: 'gRPC: the health check says SERVING',
+  postgresql: 'PostgreSQL: it accepts connections',
+  mysql: 'MySQL or MariaDB: it accepts connections',
+  redis: 'Redis: it answers a ping',
+  mongodb: 'MongoDB: it answers a ping',
 };
 const kinds = KINDS.map((value) => ({ value, label: LABELS[value] }));
 const monitorHref = (of: string): string => `/monitors/${encodeURIComponent(of)}`;
@@ -60,8 +67,9 @@ export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): Pa
       action: known === null ? NEW : hrefOf(known.source),
       back: known === null ? '/monitors' : monitorHref(known.source),
       kinds,
-      methods: ['GET', 'HEAD', 'POST'].map((value) => ({ value, label: value })),
+      methods: OUTBOUND_METHODS.map((value) => ({ value, label: value })),
       record_types: RECORD_TYPES.map((value) => ({ value, label: value })),
+      start_tls: START_TLS.map((value) => ({ value, label: value.toUpperCase() })),
       seen,
       ...(problem && { message: problem.message, errors: controlErrors(problem.errors) }),
     });

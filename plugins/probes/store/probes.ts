@@ -4,12 +4,16 @@ import { invalid } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
 import { originOf, type OpenProbe, type ProbeDoc } from '../model/probe.js';
-import { probeOf, storedOf } from '../model/schema.js';
+import { completeProbe, probeOf, storedOf } from '../model/schema.js';
 
 const purpose = (source: string): string => `probes/headers/${source}`;
 
 /** What `save` takes. */
 export type CheckedProbe = Omit<ProbeDoc, 'id' | 'updated_at'> | null;
+
+/** As the same address of HTTP is judged. */
+const socketFault = (url: string, judge: (url: string) => string | null): string | null =>
+  /^wss?:\/\//i.test(url) ? judge(url.replace(/^ws/i, 'http')) : 'the URL must begin with ws:// or wss://';
 
 @injectable()
 export class Probes {
@@ -45,8 +49,9 @@ export class Probes {
 
   /** As it is asked. */
   open({ id, probe, headers }: ProbeDoc): OpenProbe {
-    if (headers === null) return probe;
-    return { ...probe, headers: JSON.parse(this.deps.cipher.open(headers, purpose(id))) as Record<string, string> };
+    const whole = completeProbe(probe);
+    if (headers === null) return whole;
+    return { ...whole, headers: JSON.parse(this.deps.cipher.open(headers, purpose(id))) as Record<string, string> };
   }
 
   async save(source: string, checked: CheckedProbe): Promise<void> {
@@ -63,22 +68,28 @@ export class Probes {
     const doc = await this.find(source);
     if (doc === null) return null;
     const { probe, header_names } = doc;
-    return { ...probe, ...(probe.kind === 'http' && { header_names }) };
+    return { ...completeProbe(probe), ...('url' in probe && { header_names }) };
   }
 
   /** @throws ServiceError validation_failed */
   judged(given: unknown): OpenProbe {
     const open = probeOf(given);
     const { outbound, policy, reach } = this.deps;
-    const [field, reason] =
-      open.kind === 'http' ? ['url', outbound.judge(open.url, policy)] : ['host', reach.judge(open.host, policy)];
-    if (reason !== null) throw invalid({ [`probe.${field}`]: reason });
+    const faults: Record<string, string | null> = {
+      ...('host' in open && { host: reach.judge(open.host, policy) }),
+      ...(open.kind === 'http' && { url: outbound.judge(open.url, policy) }),
+      ...(open.kind === 'websocket' && { url: socketFault(open.url, (url) => outbound.judge(url, policy)) }),
+      resolver: open.resolver === null ? null : reach.judgeResolver(open.resolver, policy),
+      ca_pem: !('ca_pem' in open) || open.ca_pem === null ? null : reach.authorityFault(open.ca_pem),
+    };
+    for (const [field, reason] of Object.entries(faults))
+      if (reason !== null) throw invalid({ [`probe.${field}`]: reason });
     return open;
   }
 
   /** Null: none. Secrets of one host never go to another because somebody changed the address. */
   async #headersOf(open: OpenProbe, source: string): Promise<Readonly<Record<string, string>> | null> {
-    if (open.kind !== 'http') return null;
+    if (!('url' in open)) return null;
     const { headers } = open;
     if (headers !== undefined) return headers === null || Object.keys(headers).length === 0 ? null : headers;
     const before = await this.find(source);

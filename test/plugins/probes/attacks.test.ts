@@ -38,6 +38,11 @@ const KINDS = [
   { kind: 'tls', port: 443 },
   { kind: 'icmp' },
   { kind: 'dns', record_type: 'A' },
+  { kind: 'grpc' },
+  { kind: 'redis' },
+  { kind: 'postgresql' },
+  { kind: 'mysql' },
+  { kind: 'mongodb' },
 ];
 
 describe('a token that asks the own network by probes', function () {
@@ -124,6 +129,32 @@ describe('a token that asks the own network by probes', function () {
       if (kind.kind === 'icmp' && made.status === 422) expect(fields).to.deep.equal(['probe.kind']);
       else expect(made.status).to.equal(201);
     }
+    for (const [probe, field] of [
+      ...NEVER.flatMap((host) => [
+        [
+          { kind: 'websocket', url: `ws://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}/` },
+          'url',
+        ],
+        [{ kind: 'http', url: 'http://a.test/', resolver: host }, 'resolver'],
+      ]),
+      [{ kind: 'websocket', url: 'http://a.test/' }, 'url'],
+      [{ kind: 'websocket', url: 'ws://u:p@a.test/' }, 'url'],
+      [{ kind: 'dns', host: 'a.test', resolver: '169.254.169.254:53' }, 'resolver'],
+      [{ kind: 'dns', host: 'a.test', resolver: '[fd00:ec2::254]:53' }, 'resolver'],
+      [{ kind: 'http', url: 'https://a.test/', ca_pem: 'no certificate' }, 'ca_pem'],
+      [
+        {
+          kind: 'http',
+          url: 'https://a.test/',
+          ca_pem: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----',
+        },
+        'ca_pem',
+      ],
+    ] as [object, string][]) {
+      const answer = await service.request('POST', MONITORS, whole, { source: 'meta', probe });
+      expect(answer.status, JSON.stringify(probe)).to.equal(422);
+      expect((answer.body['error'] as { fields: object }).fields).to.have.property(`probe.${field}`);
+    }
     const patched = await service.request('PATCH', `${MONITORS}/own-tcp`, whole, {
       probe: { kind: 'tcp', host: '169.254.169.254', port: 80 },
     });
@@ -144,6 +175,8 @@ describe('a public-only policy', () => {
       inside.connect({ host: 'inside.example', port: 80, policy }),
       inside.connect({ host: 'inside.example', port: 443, tls: true, policy }),
       inside.echo({ host: 'inside.example', policy }),
+      reach.lookup({ name: 'example.org', type: 'A', resolver: '127.0.0.1', policy }),
+      reach.connect({ host: 'example.org', port: 80, resolver: '10.0.0.1:53', policy }),
     ])
       expect(
         await call.then(

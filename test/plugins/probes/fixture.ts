@@ -1,4 +1,5 @@
 /** The services of the probes over a store of the test's choice; what they see goes to a list in place of monitors. */
+import type { LookupAddress } from 'node:dns';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import { NodeReach } from '../../../adapters/node/reach/reach.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
@@ -32,14 +33,17 @@ interface FixtureOptions {
   ca?: string;
   /** Name servers of DNS probes, `address:port`. */
   servers?: readonly string[];
+  /** Addresses of names. */
+  resolve?: (name: string) => Promise<LookupAddress[]>;
 }
 
 export function probesOn(
   store: DocumentStore,
-  { clock = new ManualClock(), policy, pid = 1, ca, servers }: FixtureOptions = {},
+  { clock = new ManualClock(), policy, pid = 1, ca, servers, resolve }: FixtureOptions = {},
 ): ProbeFixture {
   const told: Observation[] = [];
   const gone = new Set<string>();
+  const own = { ...(ca !== undefined && { ca }), ...(resolve !== undefined && { resolve }) };
   const deps: ProbesDeps = {
     probes: store.collection('probes_probes'),
     leases: store.collection('probes_leases'),
@@ -47,8 +51,8 @@ export function probesOn(
     ids: new RandomIds(clock),
     log: new RecordingLog(),
     cipher: fakeCipher,
-    outbound: new NodeOutbound({ ...(ca !== undefined && { ca }) }),
-    reach: new NodeReach({ ...(ca !== undefined && { ca }), ...(servers !== undefined && { servers }) }),
+    outbound: new NodeOutbound({ ...own }),
+    reach: new NodeReach({ ...own, ...(servers !== undefined && { servers }) }),
     processes: {
       self: async () => ({ host: 'test', pid, started: null }), // Its own terms end while the clock is moved: nobody renews them.
       dead: async (owner) => owner.pid === pid,

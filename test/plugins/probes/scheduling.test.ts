@@ -25,7 +25,14 @@ describe('probe scheduling', function () {
       source,
       await probes.check({ kind: 'tcp', host, port: 1, interval_seconds: 20, timeout_ms: 30_000 }, source),
     );
-  const answer = { address: '127.0.0.1', duration_ms: 1, certificate: null, untrusted: null };
+  const answer = {
+    address: '127.0.0.1',
+    duration_ms: 1,
+    certificate: null,
+    untrusted: null,
+    said: null,
+    public: false,
+  };
 
   it('asks healthy targets within their interval while 300 others never answer', async () => {
     /** Askings that wait for their timeout. */

@@ -1,8 +1,9 @@
 /** TestCertificates of real TLS and HTTPS servers: with days left, over, of another host, of nobody (contract 30, probes). */
 import https from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import net, { type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { expect } from 'chai';
+import { SMTPServer } from 'smtp-server';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { DAY_MS } from '../../../../lib/time.js';
 import { probeOf } from '../../../../plugins/probes/model/schema.js';
@@ -131,5 +132,118 @@ describe('probes of certificates (with openssl)', function () {
     expect(seen.ok).to.equal(false);
     expect(seen.message).to.match(/^The certificate is of an authority that this machine does not know/);
     expect(seen.certificate).to.include({ subject: 'soon' });
+  });
+
+  it('an own authority is trusted for its own probe, and any certificate where that is asked', async () => {
+    const stranger = probesOn(new MemoryStore()).asker;
+    const port = await web(made.soon);
+    const expired = await web(made.expired);
+    const url = `https://localhost:${port}/`;
+    const tlsPort = await plain(made.soon);
+    const sees = (more: object): Promise<ProbeResult> => stranger.ask(probeOf({ timeout_ms: 5_000, ...more }));
+    for (const probe of [
+      { kind: 'http', url },
+      { kind: 'tls', host: 'localhost', port: tlsPort },
+      { kind: 'websocket', url: `wss://localhost:${port}/` },
+    ]) {
+      expect((await sees(probe)).message, probe.kind).to.match(/authority that this machine does not know/);
+      const trusted = await sees({ ...probe, ca_pem: made.ca });
+      const insecure = await sees({ ...probe, insecure: true });
+      if (probe.kind === 'websocket') {
+        for (const seen of [trusted, insecure])
+          expect(seen.message).to.equal('HTTP 200, where a WebSocket was expected');
+      } else for (const seen of [trusted, insecure]) expect(seen, seen.message).to.include({ ok: true });
+    }
+    const late = { kind: 'http', url: `https://localhost:${expired}/`, ca_pem: made.ca };
+    expect((await sees(late)).ok).to.equal(false);
+    const probe = probeOf({ ...late, insecure: true });
+    const seen = await stranger.ask(probe);
+    expect(seen, seen.message).to.include({ ok: true });
+    expect(observationOf('a', probe, seen, 0, began + 2 * DAY_MS).checks).to.not.have.property('certificate');
+    expect((await fetched(port)).ok, 'others trust what they did').to.equal(true);
+    expect((await sees({ kind: 'http', url })).ok, 'nothing is kept of it').to.equal(false);
+  });
+
+  it('the handshake asks for the name in Host, and for a name without its final dot', async () => {
+    const names: unknown[] = [];
+    const server = https.createServer(made.other, (request, response) => {
+      names.push((request.socket as tls.TLSSocket).servername);
+      response.end();
+    });
+    const port = await listen(server);
+    const here = async (): Promise<{ address: string; family: number }[]> => [{ address: '127.0.0.1', family: 4 }];
+    const { asker } = probesOn(new MemoryStore(), { ca: made.ca, resolve: here });
+    const named = { ...probeOf({ kind: 'http', url: `https://127.0.0.1:${port}/` }), headers: { host: 'shop.test' } };
+    const dotted = probeOf({ kind: 'http', url: `https://shop.test.:${port}/` });
+    for (const probe of [named, dotted]) {
+      const seen = await asker.ask(probe);
+      expect(seen, seen.message).to.include({ ok: true });
+    }
+    expect(names).to.deep.equal(['shop.test', 'shop.test']);
+    const tlsPort = await plain(made.other);
+    expect(await asker.ask(probeOf({ kind: 'tls', host: 'shop.test.', port: tlsPort }))).to.include({ ok: true });
+  });
+
+  describe('behind STARTTLS', () => {
+    /** Speaks line by line until TLS begins. */
+    const talking = async (greeting: string, ready: RegExp, replies: (line: string) => string): Promise<number> => {
+      const context = tls.createSecureContext(made.soon);
+      const server = net.createServer((socket) => {
+        socket.write(greeting);
+        socket.on('data', function take(chunk: Buffer) {
+          const line = chunk.toString('latin1');
+          const go = ready.test(line);
+          if (go) socket.off('data', take);
+          socket.write(Buffer.from(replies(line), 'latin1'));
+          if (go)
+            new tls.TLSSocket(socket, { isServer: true, secureContext: context }).on('error', () => socket.destroy());
+        });
+      });
+      return listen(server as tls.Server);
+    };
+    const mail = async (secure: boolean): Promise<number> => {
+      const server = new SMTPServer({ ...made.soon, ...(!secure && { disabledCommands: ['STARTTLS'] }) });
+      server.on('error', () => undefined);
+      return listen(server.server as tls.Server);
+    };
+    const sees = (starttls: string, port: number): Promise<ProbeResult> =>
+      fixture.asker.ask(probeOf({ kind: 'tls', host: 'localhost', port, starttls, timeout_ms: 5_000 }));
+
+    it('the certificate of a mail server is seen, and one without TLS is told', async () => {
+      const seen = await sees('smtp', await mail(true));
+      expect(seen, seen.message).to.include({ ok: true });
+      expect(seen.certificate).to.include({ subject: 'soon' });
+      const without = await sees('smtp', await mail(false));
+      expect(without.ok).to.equal(false);
+      expect(without.message).to.match(/^The server takes no STARTTLS/);
+    });
+
+    for (const [starttls, greeting, ready, replies] of [
+      ['imap', '* OK ready\r\n', /STARTTLS/, () => '* CAPABILITY IMAP4rev1\r\na1 OK begin\r\n'],
+      ['pop3', '+OK ready\r\n', /STLS/, () => '+OK begin\r\n'],
+      ['ldap', '', /1\.3\.6\.1\.4\.1\.1466\.20037/, () => '\x30\x0c\x02\x01\x01\x78\x07\x0a\x01\x00\x04\x00\x04\x00'],
+    ] as const)
+      it(`the certificate of ${starttls} is seen`, async () => {
+        const seen = await sees(starttls, await talking(greeting, ready, replies));
+        expect(seen, seen.message).to.include({ ok: true });
+        expect(seen.certificate).to.include({ subject: 'soon' });
+      });
+
+    for (const [starttls, greeting, replies] of [
+      ['imap', '* OK ready\r\n', () => 'a1 BAD no\r\n'],
+      ['pop3', '+OK ready\r\n', () => '-ERR no\r\n'],
+      ['ldap', '', () => '\x30\x0c\x02\x01\x01\x78\x07\x0a\x01\x34\x04\x00\x04\x00'],
+      ['imap', '* BYE\r\n', () => ''],
+      ['smtp', '554 no\r\n', () => ''],
+    ] as const)
+      it(`a refusal of ${starttls} is told (${JSON.stringify(greeting)})`, async () => {
+        const seen = await sees(starttls, await talking(greeting, /never/, replies));
+        expect(seen.message).to.match(/^The server takes no STARTTLS/);
+      });
+
+    it('what is said before the handshake does not count', async () => {
+      const port = await talking('+OK ready\r\n', /never/, () => '+OK begin\r\n+OK injected\r\n');
+      expect((await sees('pop3', port)).message).to.equal('The server said more than was asked before TLS');
+    });
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../kernel/errors.js';
 import { isJsonPath, valueAt } from '../../../../plugins/probes/model/json-path.js';
-import { probeOf, unknownOf } from '../../../../plugins/probes/model/schema.js';
+import { completeProbe, probeOf, unknownOf } from '../../../../plugins/probes/model/schema.js';
 import { expiry, NOTHING, observationOf } from '../../../../plugins/probes/model/seen.js';
 import { inStatusRange, isStatusRange } from '../../../../plugins/probes/model/status-range.js';
 import { nextTime, Timetable } from '../../../../plugins/probes/model/timetable.js';
@@ -25,17 +25,32 @@ describe('probes (pure)', () => {
       kind: 'http',
       url: 'https://a.test/',
       method: 'GET',
+      body: null,
       expected_status: '200-299',
       contains: null,
+      keyword_absent: null,
       json_path: null,
       json_value: null,
       redirects: 0,
+      ca_pem: null,
+      insecure: false,
       cert_days_warning: 14,
       interval_seconds: 60,
       timeout_ms: 10_000,
       retries: 1,
+      inverted: false,
+      resolver: null,
     });
     expect(probeOf({ kind: 'tls', host: 'a.test' })).to.include({ port: 443, cert_days_warning: 14 });
+    expect(probeOf({ kind: 'tls', host: 'a.test', starttls: 'imap' })).to.include({ port: 143 });
+    for (const [kind, port] of Object.entries({
+      postgresql: 5432,
+      mysql: 3306,
+      redis: 6379,
+      mongodb: 27_017,
+      grpc: 443,
+    }))
+      expect(probeOf({ kind, host: 'a.test' }), kind).to.include({ port, tls: false });
   });
 
   it('what its kind does not have is told, and nothing of what it has', () => {
@@ -61,6 +76,18 @@ describe('probes (pure)', () => {
       expect(faults({ kind: 'http', url: 'http://a.test', headers: { [name]: 'x' } }), name).to.have.keys(
         'probe.headers',
       );
+    const http = { kind: 'http', url: 'http://a.test' };
+    for (const name of ['Content-Length', 'connection', 'TE'])
+      expect(faults({ ...http, headers: { [name]: '1' } }), name).to.have.keys('probe.headers');
+    for (const more of [{ contains: 'x' }, { keyword_absent: 'x' }, { json_path: 'a' }, { body: 'x' }])
+      expect(faults({ ...http, method: 'HEAD', ...more })).to.have.keys(`probe.${Object.keys(more)[0]}`);
+    for (const resolver of ['ns.example.org', '10.0.0.1:', '10.0.0', '10.0.0.1:53:1', 'https://1.1.1.1'])
+      expect(faults({ ...http, resolver }), resolver).to.have.keys('probe.resolver');
+  });
+
+  it('an older probe gets the fields that its version did not know', () => {
+    const old = { kind: 'http', url: 'http://a.test', method: 'HEAD', contains: 'x', retries: 3 } as never;
+    expect(completeProbe(old)).to.include({ resolver: null, keyword_absent: null, contains: 'x', retries: 3 });
   });
 
   it('status codes and ranges', () => {

@@ -1,0 +1,58 @@
+/** Bodies of HTTP as they were before they were compressed; one that was cut is decompressed as far as it goes. */
+import zlib from 'node:zlib';
+import type { Transform } from 'node:stream';
+
+const SYNC = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
+
+/** By the name in `Content-Encoding`. @param body decides between the two kinds of `deflate` that servers send */
+function decompressor(encoding: string, body: Buffer): Transform | null {
+  if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.createGunzip(SYNC);
+  if (encoding === 'br') return zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH });
+  if (encoding !== 'deflate') return null;
+  return ((body[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate(SYNC) : zlib.createInflateRaw(SYNC);
+}
+
+function decompress(body: Buffer, through: Transform, maxBytes: number): Promise<{ body: Buffer; truncated: boolean }> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    through.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size <= maxBytes) return;
+      resolve({ body: Buffer.concat(chunks).subarray(0, maxBytes), truncated: true });
+      through.destroy();
+    });
+    through.on('end', () => resolve({ body: Buffer.concat(chunks), truncated: false }));
+    through.on('error', reject);
+    through.end(body);
+  });
+}
+
+export interface Decoded {
+  body: Buffer;
+  truncated: boolean;
+  /** The encoding that the body is not in, though its header says so; null: it was read. */
+  undecodable: string | null;
+}
+
+/** @param encodings the header `Content-Encoding` */
+export async function decodeBody(body: Buffer, encodings: string, maxBytes: number): Promise<Decoded> {
+  let found = { body, truncated: false };
+  const names = encodings
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim());
+  for (const encoding of names.filter((name) => name !== '' && name !== 'identity').toReversed()) {
+    if (found.body.length === 0) break;
+    const through = decompressor(encoding, found.body);
+    if (through === null) return { body, truncated: false, undecodable: encoding };
+    try {
+      const { body: next, truncated } = await decompress(found.body, through, maxBytes);
+      found = { body: next, truncated: found.truncated || truncated };
+    } catch {
+      return { body, truncated: false, undecodable: encoding };
+    }
+  }
+  return { ...found, undecodable: null };
+}

@@ -1,0 +1,84 @@
+/** Whether a database takes connections, as their own tools ask (`pg_isready`, `mysqladmin ping`, `redis-cli ping`). */
+import { OutboundError } from '../../../../ports/outbound.js';
+import type { DatabaseKind } from '../../../../ports/reach.js';
+import type { Wire } from '../wire.js';
+
+const wrong = (message: string): OutboundError => new OutboundError('protocol', message);
+const strange = (name: string): OutboundError => wrong(`the answer is not that of ${name}`);
+const clean = (text: string): string => text.slice(0, 150);
+
+/** Answers `PONG`, or that it wants a password first. */
+async function redis(wire: Wire): Promise<string> {
+  wire.write('*1\r\n$4\r\nPING\r\n');
+  const line = await wire.readLine();
+  if (line === '+PONG') return 'PONG';
+  if (/^-(?:NOAUTH|NOPERM)\b/.test(line)) return 'it asks for a password';
+  if (line.startsWith('-')) throw wrong(`Redis reports: ${clean(line.slice(1))}`);
+  throw strange('Redis');
+}
+
+/** A start of protocol 3.0, as its tools begin. */
+function postgresqlStart(): Buffer {
+  const body = Buffer.from('user\0probe\0database\0postgres\0application_name\0aos\0\0');
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(body.length + 8, 0);
+  head.writeInt32BE(196_608, 4);
+  return Buffer.concat([head, body]);
+}
+
+/** Refusals that come from a server which takes no connections. */
+const POSTGRESQL_DOWN = new Set(['57P01', '57P02', '57P03', '53300', '58000', 'XX000']);
+
+async function postgresql(wire: Wire): Promise<string> {
+  wire.write(postgresqlStart());
+  const head = await wire.read(5);
+  const type = String.fromCharCode(head[0] ?? 0);
+  const length = head.readInt32BE(1) - 4;
+  if (!'RENv'.includes(type) || length < 0 || length > 30_000) throw strange('PostgreSQL');
+  if (type !== 'E') return 'it accepts connections';
+  const fields = (await wire.read(length)).toString('utf8').split('\0');
+  const field = (name: string): string => fields.find((one) => one.startsWith(name))?.slice(1) ?? '';
+  if (POSTGRESQL_DOWN.has(field('C'))) throw wrong(`PostgreSQL reports: ${clean(field('M'))}`);
+  return 'it accepts connections';
+}
+
+/** The server greets first: protocol 10 and its version, or an error. */
+async function mysql(wire: Wire): Promise<string> {
+  const head = await wire.read(4);
+  const length = head.readUIntLE(0, 3);
+  if (length < 3 || length > 30_000 || head[3] !== 0) throw strange('MySQL');
+  const body = await wire.read(length);
+  if (body[0] === 0xff) throw wrong(`MySQL reports: ${clean(body.subarray(3).toString('utf8'))}`);
+  if (body[0] !== 10) throw strange('MySQL');
+  return clean(`version ${body.subarray(1, Math.max(1, body.indexOf(0, 1))).toString('latin1')}`);
+}
+
+/** `{ping: 1, $db: "admin"}` in BSON. */
+const MONGODB_PING = Buffer.from('1e0000001070696e67000100000002246462000600000061646d696e0000', 'hex');
+const OP_MSG = 2013;
+/** The double 1.0 under the name `ok`. */
+const MONGODB_OK = Buffer.from('016f6b00000000000000f03f', 'hex');
+
+async function mongodb(wire: Wire): Promise<string> {
+  const head = Buffer.alloc(21);
+  head.writeInt32LE(head.length + MONGODB_PING.length, 0);
+  head.writeInt32LE(1, 4);
+  head.writeInt32LE(OP_MSG, 12);
+  wire.write(Buffer.concat([head, MONGODB_PING]));
+  const answer = await wire.read(16);
+  const length = answer.readInt32LE(0);
+  if (answer.readInt32LE(8) !== 1 || answer.readInt32LE(12) !== OP_MSG || length < 26 || length > 48_000)
+    throw strange('MongoDB');
+  const body = await wire.read(length - 16);
+  if (body.includes(MONGODB_OK)) return 'ok';
+  const said = /errmsg\0[^]{4}([\x20-\x7e]{1,150})/.exec(body.toString('latin1'))?.[1] ?? 'the ping failed';
+  throw wrong(`MongoDB reports: ${said}`);
+}
+
+/** What it says, in a few words. @throws OutboundError */
+export const pingDatabase: Readonly<Record<DatabaseKind, (wire: Wire) => Promise<string>>> = {
+  redis,
+  postgresql,
+  mysql,
+  mongodb,
+};

@@ -1,0 +1,71 @@
+/** The health check of gRPC (`grpc.health.v1.Health/Check`) over a connection that is open. */
+import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
+import type { Socket } from 'node:net';
+import { OutboundError } from '../../../../ports/outbound.js';
+import type { Deadlines } from '../../deadlines.js';
+
+const STATES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
+const MAX_BYTES = 4_096;
+const CODES: Readonly<Record<string, string>> = {
+  '5': 'NOT_FOUND: there is no such service',
+  '12': 'UNIMPLEMENTED: the server has no health check',
+  '14': 'UNAVAILABLE',
+  '16': 'UNAUTHENTICATED',
+};
+
+/** `HealthCheckRequest{service}`, behind the head of a message. */
+function requestOf(service: string): Buffer {
+  const name = Buffer.from(service);
+  // A name is at most 120 bytes, so its length is one byte.
+  const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, name.length]), name]);
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+/** Of `HealthCheckResponse{status}`; absent means 0. */
+const stateOf = (message: Buffer): string => STATES[message[5] === 0x08 ? (message[6] ?? 0) : 0] ?? 'UNKNOWN';
+
+/** Resolves when it is serving. @throws OutboundError */
+export function checkHealth(socket: Socket, authority: string, service: string, clock: Deadlines): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let session: ClientHttp2Session | null = null;
+    const fail = (fault: OutboundError): void => {
+      session?.destroy();
+      reject(fault);
+    };
+    clock.onFault(fail);
+    const broken = (): void => fail(new OutboundError('protocol', 'the answer is not gRPC'));
+    session = connect(`http://${authority}`, { createConnection: () => socket });
+    session.on('error', broken);
+    session.on('close', broken);
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/grpc.health.v1.Health/Check',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    });
+    let chunks = Buffer.alloc(0);
+    let headers: IncomingHttpHeaders = {};
+    stream.on('response', (given) => (headers = given));
+    stream.on('trailers', (given) => (headers = { ...headers, ...given }));
+    stream.on('data', (chunk: Buffer) => {
+      if (chunks.length < MAX_BYTES) chunks = Buffer.concat([chunks, chunk]);
+    });
+    stream.on('error', broken);
+    stream.on('close', () => {
+      const http = Number(headers[':status']);
+      const code = [headers['grpc-status'] ?? []].flat()[0];
+      const state = stateOf(chunks);
+      if (http !== 200) fail(new OutboundError('protocol', `HTTP ${http}, where gRPC was expected`));
+      else if (code === undefined) broken();
+      else if (code !== '0') fail(new OutboundError('protocol', `gRPC reports ${CODES[code] ?? `status ${code}`}`));
+      else if (state !== 'SERVING') fail(new OutboundError('protocol', `the service is ${state}`));
+      else {
+        resolve();
+        session?.destroy();
+      }
+    });
+    stream.end(requestOf(service));
+  });
+}

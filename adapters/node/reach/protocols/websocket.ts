@@ -1,0 +1,49 @@
+/** The opening handshake of a WebSocket (RFC 6455). */
+import { createHash, randomBytes } from 'node:crypto';
+import { OutboundError } from '../../../../ports/outbound.js';
+import type { Wire } from '../wire.js';
+
+const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+/** Headers that belong to the handshake. */
+const OWN = new Set(['host', 'connection', 'upgrade', 'content-length', 'transfer-encoding']);
+/** Status 1000, masked with zeros. */
+const CLOSE = Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8]);
+
+/** @param host of the header `Host` @throws OutboundError */
+export async function openWebSocket(
+  wire: Wire,
+  { pathname, search }: URL,
+  host: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
+  const key = randomBytes(16).toString('base64');
+  const own = Object.entries(headers).filter(
+    ([name]) => !OWN.has(name.toLowerCase()) && !/^sec-websocket-key$/i.test(name),
+  );
+  const lines = [
+    `GET ${pathname}${search} HTTP/1.1`,
+    `Host: ${host}`,
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    `Sec-WebSocket-Key: ${key}`,
+    ...(own.some(([name]) => /^sec-websocket-version$/i.test(name)) ? [] : ['Sec-WebSocket-Version: 13']),
+    ...own.map(([name, value]) => `${name}: ${value}`),
+  ];
+  wire.write(`${lines.join('\r\n')}\r\n\r\n`);
+  const [status = '', ...answer] = (await wire.readUntil('\r\n\r\n')).split('\r\n');
+  const code = /^HTTP\/1\.[01] (\d{3})\b/.exec(status)?.[1];
+  if (code === undefined) throw new OutboundError('protocol', 'the answer is not HTTP');
+  if (code !== '101') throw new OutboundError('protocol', `HTTP ${code}, where a WebSocket was expected`);
+  const accept = answer
+    .find((line) => /^sec-websocket-accept\s*:/i.test(line))
+    ?.replace(/^[^:]*:\s*/, '')
+    .trim();
+  if (
+    accept !==
+    createHash('sha1')
+      .update(key + GUID)
+      .digest('base64')
+  )
+    throw new OutboundError('protocol', 'the server did not accept the key of the WebSocket');
+  wire.write(CLOSE);
+}

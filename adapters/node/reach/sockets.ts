@@ -1,0 +1,101 @@
+/** Connections to checked addresses: of several the first that answers (RFC 8305), and TLS on top. */
+import type { LookupAddress } from 'node:dns';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { OutboundError } from '../../../ports/outbound.js';
+import type { Deadlines } from '../deadlines.js';
+import { serverName, trustedAuthorities } from '../trust.js';
+
+/** How long an address is waited for before the next one is tried as well. */
+const ATTEMPT_MS = 250;
+
+/** IPv6 and IPv4 by turns, in the order of their names. */
+function interleave(addresses: readonly LookupAddress[]): LookupAddress[] {
+  const first = addresses[0]?.family;
+  const same = addresses.filter(({ family }) => family === first);
+  const other = addresses.filter(({ family }) => family !== first);
+  return Array.from({ length: Math.max(same.length, other.length) }, (_, i) => [same[i], other[i]])
+    .flat()
+    .filter((one) => one !== undefined);
+}
+
+/** @throws OutboundError of the first address, when none answers */
+export function openSocket(addresses: readonly LookupAddress[], port: number, clock: Deadlines): Promise<Socket> {
+  const waiting = interleave(addresses);
+  const open = new Set<Socket>();
+  let fault: OutboundError | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      for (const socket of open) socket.destroy();
+      open.clear();
+    };
+    const next = (): void => {
+      clearTimeout(timer);
+      const address = waiting.shift()?.address;
+      if (address === undefined) return;
+      const socket = connect({ host: address, port });
+      open.add(socket);
+      if (waiting.length > 0) timer = setTimeout(next, ATTEMPT_MS);
+      socket.once('connect', () => {
+        open.delete(socket);
+        end();
+        socket.removeAllListeners('error');
+        resolve(socket);
+      });
+      socket.once('error', ({ code, message }: NodeJS.ErrnoException) => {
+        open.delete(socket);
+        fault ??= new OutboundError('connect', `no connection: ${code ?? message}`);
+        if (waiting.length > 0) next();
+        else if (open.size === 0) reject(fault);
+      });
+    };
+    clock.onFault((late) => {
+      end();
+      reject(late);
+    });
+    next();
+  });
+}
+
+export interface TlsOptions {
+  /** Whom the certificate must be for, and what the handshake asks for where it is a name. */
+  host: string;
+  /** Certificate authorities that are trusted in addition to the usual ones, PEM. */
+  ca?: readonly string[];
+  alpn?: string;
+}
+
+/** Whether the certificate is trusted is the caller's to look at. @throws OutboundError */
+export function secureSocket(
+  socket: Socket,
+  { host, ca = [], alpn }: TlsOptions,
+  clock: Deadlines,
+): Promise<TLSSocket> {
+  const servername = serverName(host);
+  const authorities = trustedAuthorities(ca);
+  return new Promise((resolve, reject) => {
+    const secure = connectTls({
+      socket,
+      // Whom an address is checked against; nothing is resolved.
+      host,
+      // A certificate that nobody trusts is what is looked for: it is reported, and nothing is sent.
+      rejectUnauthorized: false,
+      ...(servername !== undefined && { servername }),
+      ...(authorities !== undefined && { ca: authorities }),
+      ...(alpn !== undefined && { ALPNProtocols: [alpn] }),
+    });
+    const fail = (fault: OutboundError): void => {
+      secure.destroy();
+      socket.destroy();
+      reject(fault);
+    };
+    clock.onFault(fail);
+    secure.on('error', ({ code, message }: NodeJS.ErrnoException) =>
+      fail(new OutboundError('tls', `TLS failed: ${code ?? message}`)),
+    );
+    secure.once('close', () => fail(new OutboundError('reset', 'the connection was closed during the handshake')));
+    secure.once('secureConnect', () => resolve(secure));
+  });
+}

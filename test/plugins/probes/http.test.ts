@@ -1,0 +1,247 @@
+/** What probes of HTTP take for an answer, and how they ask (contract 30, amendments: probes). */
+import http from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import zlib from 'node:zlib';
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import type { ProbeResult } from '../../../plugins/probes/model/seen.js';
+import { probeOf } from '../../../plugins/probes/model/schema.js';
+import { probesOn } from './fixture.js';
+
+describe('probes of HTTP', () => {
+  const servers: http.Server[] = [];
+  const fixture = probesOn(new MemoryStore());
+
+  const serve = async (handle: http.RequestListener, host = '127.0.0.1'): Promise<string> => {
+    const server = http.createServer({ maxHeaderSize: 200_000 }, handle);
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, host, resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  afterEach(() => {
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+  const ask = (more: object): Promise<ProbeResult> =>
+    fixture.asker.ask(probeOf({ kind: 'http', timeout_ms: 10_000, ...more }));
+
+  const TEXT = '{"state":"systems green","ü":"ß"}';
+  for (const [encoding, body] of [
+    ['gzip', zlib.gzipSync(TEXT)],
+    ['x-gzip', zlib.gzipSync(TEXT)],
+    ['br', zlib.brotliCompressSync(TEXT)],
+    ['deflate', zlib.deflateSync(TEXT)],
+    ['deflate', zlib.deflateRawSync(TEXT)],
+    ['gzip, br', zlib.brotliCompressSync(zlib.gzipSync(TEXT))],
+    ['identity', Buffer.from(TEXT)],
+  ] as const)
+    it(`reads ${encoding} before it looks for texts and JSON`, async () => {
+      const url = await serve((_request, response) =>
+        response.writeHead(200, { 'content-encoding': encoding }).end(body),
+      );
+      const whole = { url, contains: 'systems green', json_path: '$.state', json_value: 'systems green' };
+      expect(await ask(whole)).to.include({ ok: true, excerpt: TEXT });
+      expect(await ask({ url, contains: 'red' })).to.include({ message: 'The answer does not hold red' });
+    });
+
+  it('does not read what is not in its encoding, and needs it for its texts alone', async () => {
+    const url = await serve((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end('plain'),
+    );
+    expect(await ask({ url })).to.include({ ok: true, excerpt: null });
+    expect(await ask({ url, contains: 'plain' })).to.include({
+      ok: false,
+      message: 'The answer says that it is gzip, and is not',
+    });
+  });
+
+  it('reads a small body that grows without end no further than its limit', async () => {
+    const bomb = zlib.gzipSync(Buffer.alloc(50_000_000, 'x'));
+    const url = await serve((_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
+    expect((await ask({ url, contains: 'y' })).message).to.equal('The answer does not hold y in its first 256 KiB');
+  });
+
+  it('reads other charsets, and JSON behind a byte order mark', async () => {
+    const url = await serve((request, response) => {
+      if (request.url === '/latin') response.setHeader('content-type', 'text/html; charset=iso-8859-1');
+      response.end(request.url === '/latin' ? Buffer.from('schön', 'latin1') : '\ufeff{"a":[{"b":"c"}]}');
+    });
+    expect(await ask({ url: `${url}/latin`, contains: 'schön' })).to.include({ ok: true });
+    expect(await ask({ url, json_path: 'a[0].b', json_value: 'c' })).to.include({ ok: true });
+  });
+
+  it('takes headers of 64 KiB', async () => {
+    const url = await serve((_request, response) => {
+      for (let i = 0; i < 16; i++) response.setHeader(`x-${i}`, 'h'.repeat(4_080));
+      response.end('ok');
+    });
+    expect(await ask({ url })).to.include({ ok: true, status: 200 });
+  });
+
+  it('takes the headers and the first bytes of an answer without end', async () => {
+    const url = await serve((request, response) => {
+      response.writeHead(200, {
+        'content-type': 'text/event-stream',
+        ...(request.url === '/zip' && { 'content-encoding': 'gzip' }),
+      });
+      const out = request.url === '/zip' ? zlib.createGzip() : response;
+      if (out !== response) out.pipe(response);
+      out.write('data: ready\n\n');
+      if ('flush' in out) out.flush();
+    });
+    const seen = await ask({ url });
+    expect(seen).to.include({ ok: true, status: 200, excerpt: 'data: ready\n\n' });
+    expect(await ask({ url, contains: 'ready' })).to.include({ ok: true });
+    expect(await ask({ url, contains: 'broken', timeout_ms: 500 })).to.include({
+      ok: false,
+      message: 'The answer does not hold broken in what came in time',
+    });
+    expect(await ask({ url: `${url}/zip`, contains: 'ready', timeout_ms: 500 })).to.include({ ok: true });
+    expect(await ask({ url, keyword_absent: 'broken', timeout_ms: 500 })).to.include({ ok: true });
+  });
+
+  it('looks for a text that must be absent', async () => {
+    const url = await serve((_request, response) => response.end('all is well'));
+    expect(await ask({ url, keyword_absent: 'error' })).to.include({ ok: true });
+    expect(await ask({ url, contains: 'well', keyword_absent: 'all is' })).to.include({
+      ok: false,
+      message: 'The answer holds all is, which it must not',
+    });
+  });
+
+  it('takes an answer for the failure where that is asked, but never a forbidden address for a success', async () => {
+    const url = await serve((_request, response) => response.end('here'));
+    const up = await ask({ url, inverted: true });
+    expect(up.ok).to.equal(false);
+    expect(up.message).to.match(/^It answers, and should not: HTTP 200/);
+    expect(await ask({ url, inverted: true, expected_status: '500' })).to.include({ ok: true });
+    const gone = await fixture.asker.ask(probeOf({ kind: 'tcp', host: '127.0.0.1', port: 1, inverted: true }));
+    expect(gone).to.include({ ok: true, message: 'As it should be: No connection: ECONNREFUSED' });
+    const outside = probesOn(new MemoryStore(), { policy: { mode: 'public-only', allow: [] } });
+    const blocked = await outside.asker.ask(probeOf({ kind: 'http', url, inverted: true }));
+    expect(blocked.ok).to.equal(false);
+  });
+
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'GET'] as const)
+    it(`sends a body with ${method}`, async () => {
+      const seen: unknown[] = [];
+      const url = await serve((request, response) => {
+        let text = '';
+        request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        request.on('end', () => {
+          seen.push([request.method, request.headers['content-type'], text]);
+          response.end();
+        });
+      });
+      await ask({ url, method, body: '{"q":1}' });
+      await ask({ url, method, body: 'q=ü' });
+      expect(seen).to.deep.equal([
+        [method, 'application/json', '{"q":1}'],
+        [method, 'text/plain; charset=utf-8', 'q=ü'],
+      ]);
+    });
+
+  for (const [status, method, then] of [
+    [307, 'POST', 'POST x'],
+    [308, 'PUT', 'PUT x'],
+    [302, 'POST', 'GET '],
+    [303, 'PUT', 'GET '],
+    [301, 'DELETE', 'DELETE x'],
+    [303, 'HEAD', 'HEAD '],
+  ] as const)
+    it(`asks with ${then.split(' ')[0]} after ${status} for ${method}`, async () => {
+      const seen: string[] = [];
+      const url = await serve((request, response) => {
+        let text = '';
+        request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        request.on('end', () => {
+          seen.push(`${request.method} ${text}`);
+          if (request.url === '/') response.writeHead(status, { location: '/there' });
+          response.end();
+        });
+      });
+      const body = method === 'HEAD' ? {} : { body: 'x' };
+      expect(await ask({ url, method, redirects: 1, ...body })).to.include({ ok: true });
+      expect(seen[1]).to.equal(then);
+    });
+
+  it('brings cookies back within one asking, and to their own host alone', async () => {
+    const elsewhere: (string | undefined)[] = [];
+    const other = await serve((request, response) => {
+      elsewhere.push(request.headers.cookie);
+      response.end('there');
+    });
+    const url = await serve((request, response) => {
+      const cookie = request.headers.cookie ?? '';
+      if (request.url === '/away') response.writeHead(302, { location: other.replace('127.0.0.1', 'localhost') });
+      else if (!cookie.includes('seen=1'))
+        response.writeHead(302, { location: '/', 'set-cookie': ['seen=1; Path=/', 'gone=x; Max-Age=0'] });
+      else response.setHeader('x-cookie', cookie);
+      response.end(cookie);
+    });
+    expect(await ask({ url, redirects: 5, contains: 'seen=1' })).to.include({ ok: true, excerpt: 'seen=1' });
+    const own = { ...probeOf({ kind: 'http', url, redirects: 5 }), headers: { Cookie: 'own=2' } };
+    expect(await fixture.asker.ask(own)).to.include({ ok: true, excerpt: 'own=2; seen=1' });
+    expect(await ask({ url }), 'nothing of the last asking').to.include({ status: 302 });
+    await ask({ url: `${url}/away`, redirects: 5 });
+    expect(elsewhere).to.deep.equal([undefined]);
+  });
+
+  it('names too many redirects, and a loop', async () => {
+    const url = await serve((request, response) => {
+      const n = Number((request.url ?? '').slice(1)) || 0;
+      response.writeHead(302, { location: request.url === '/loop' ? '/loop' : `/${n + 1}` }).end();
+    });
+    expect((await ask({ url, redirects: 3 })).message).to.equal('More than 3 redirects');
+    expect((await ask({ url: `${url}/loop`, redirects: 5 })).message).to.equal('More than 5 redirects, in a loop');
+    expect(await ask({ url, redirects: 3, expected_status: '302' })).to.include({ ok: true });
+  });
+
+  it('sends the header Host that it is given, to its own origin alone', async () => {
+    const hosts: (string | undefined)[] = [];
+    const url = await serve((request, response) => {
+      hosts.push(request.headers.host);
+      if (request.url === '/') response.writeHead(302, { location: '/next' });
+      else if (request.url === '/next')
+        response.writeHead(302, { location: `${url.replace('127.0.0.1', 'localhost')}/x` });
+      response.end();
+    });
+    const probe = { ...probeOf({ kind: 'http', url, redirects: 3 }), headers: { Host: 'shop.example:8080' } };
+    expect(await fixture.asker.ask(probe)).to.include({ ok: true });
+    expect(hosts).to.deep.equal([
+      'shop.example:8080',
+      'shop.example:8080',
+      new URL(url.replace('127.0.0.1', 'localhost')).host,
+    ]);
+  });
+
+  it('tries every address of a name', async () => {
+    const { port } = new URL(await serve((_request, response) => response.end('ok')));
+    // The first two refuse or answer to nobody.
+    const addresses = ['::1', '127.0.0.2', '127.0.0.1'].map((address) => ({ address, family: net.isIP(address) }));
+    const own = probesOn(new MemoryStore(), { resolve: async () => addresses });
+    for (const probe of [
+      { kind: 'http', url: `http://shop.test:${port}/` },
+      { kind: 'tcp', host: 'shop.test', port: Number(port) },
+    ])
+      expect(await own.asker.ask(probeOf({ timeout_ms: 5_000, ...probe })), probe.kind).to.include({ ok: true });
+    const none = await own.asker.ask(probeOf({ kind: 'tcp', host: 'shop.test', port: 1 }));
+    expect(none.message).to.match(/^No connection: E/);
+  });
+
+  it('judges every address of a name, and every redirect', async () => {
+    const url = await serve((_request, response) =>
+      response.writeHead(302, { location: 'http://[fd00:ec2::254]/' }).end(),
+    );
+    expect((await ask({ url, redirects: 5 })).message).to.include('never allowed');
+    const mixed = ['127.0.0.1', '169.254.169.254'].map((address) => ({ address, family: 4 }));
+    const own = probesOn(new MemoryStore(), { resolve: async () => mixed });
+    for (const probe of [
+      { kind: 'tcp', host: 'shop.test', port: 80 },
+      { kind: 'redis', host: 'shop.test' },
+    ])
+      expect((await own.asker.ask(probeOf(probe))).message).to.include('never allowed');
+  });
+});
