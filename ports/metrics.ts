@@ -1,4 +1,4 @@
-/** Numbers for `GET /metrics` (Prometheus text). Labels are our own words, never text from outside. */
+/** Numbers for `GET /metrics` (Prometheus text). Labels are our own words, and sources of monitors where that is switched on. */
 export type Labels = Readonly<Record<string, string>>;
 
 /**

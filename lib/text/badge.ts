@@ -11,6 +11,11 @@ export const BADGE_COLOURS = {
   grey: '#656d76',
 } as const;
 
+/** What shields.io makes a badge of (https://shields.io/badges/endpoint-badge). */
+export function badgeJson(name: string, value: string, colour: keyof typeof BADGE_COLOURS): string {
+  return JSON.stringify({ schemaVersion: 1, label: name, message: value, color: BADGE_COLOURS[colour].slice(1) });
+}
+
 const MAX_NAME = 40;
 /** Room for a text of 11 px, generously, since the reader's font is not known. */
 const widthOf = (text: string): number => Math.round(Array.from(text).length * 6.8) + 14;

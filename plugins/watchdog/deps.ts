@@ -31,6 +31,8 @@ export interface WatchdogConfig {
   error_status_is_down: boolean;
   deferred_alarms: boolean;
   timeline_days: number;
+  /** Numbers of each monitor in `/metrics`. */
+  monitor_metrics: boolean;
 }
 
 export interface WatchdogDeps {

@@ -35,6 +35,7 @@ import { viewOf } from './model/monitor.js';
 import { firstHeartbeatCommand } from './monitors/first-heartbeat.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
+import { addMonitorGauges } from './metrics/monitor-gauges.js';
 import { badges } from './http/badges.js';
 import { incidentRoutes } from './http/incident-routes.js';
 import { maintenanceRoutes } from './http/maintenance-routes.js';
@@ -62,6 +63,10 @@ const config = joi.object({
     .boolean()
     .default(true)
     .description('A suppressed monitor that stays down after its parents returned alarms after all'),
+  monitor_metrics: joi
+    .boolean()
+    .default(false)
+    .description('`/metrics` has numbers of each monitor too, labelled with its source; of the first 5,000'),
   timeline_days: joi
     .number()
     .integer()
@@ -204,6 +209,7 @@ export default definePlugin<WatchdogConfig>({
     });
     const { evaluator, outbox, outages, runs } = services;
     metricsOf(ctx.ports.metrics, services);
+    if (ctx.config.monitor_metrics) addMonitorGauges(ctx.ports.metrics, services.snapshots);
     const evaluate = async (): Promise<void> => void (await evaluator.evaluate('scheduler'));
     const scheduled = { name: 'evaluate', everyMs: EVALUATE_MS, timeoutMs: EVALUATE_TIMEOUT_MS, run: evaluate };
     return {

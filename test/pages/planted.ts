@@ -165,7 +165,7 @@ export class PlantedService {
       '/status-page/{slug}': '/status-page/planted',
       '/status-page/{slug}/preview/{key}': preview,
       ...Object.fromEntries(
-        ['feed.xml', 'feed.atom', 'badge.svg', 'logo', 'brand.css'].flatMap((name) => [
+        ['feed.xml', 'feed.atom', 'badge.svg', 'badge.json', 'logo', 'brand.css'].flatMap((name) => [
           [`/status-page/{slug}/${name}`, `/status-page/planted/${name}`],
           [`/status-page/{slug}/preview/{key}/${name}`, `${preview}/${name}`],
         ]),

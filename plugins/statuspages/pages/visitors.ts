@@ -8,7 +8,7 @@ import { notFound } from '../../../kernel/errors.js';
 import { brandStyles } from '../../../lib/brand/colour.js';
 import { LOGO_HEADERS } from '../../../lib/brand/logo.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
-import { badgeSvg } from '../../../lib/text/badge.js';
+import { badgeJson, badgeSvg } from '../../../lib/text/badge.js';
 import { atom, rss, type Feed } from '../model/feed.js';
 import { viewOf, type StatusPageDoc } from '../model/page.js';
 import { BADGE } from '../model/words.js';
@@ -74,6 +74,12 @@ export function visitorPages(
     at('/feed.atom', async (page) =>
       text(atom(await feedOf(page, 'feed.atom'), page.id), 'application/atom+xml; charset=utf-8'),
     ),
+    at('/badge.json', async (page) => {
+      const [word, colour] = BADGE[await shown.state(page)];
+      const badge = text(badgeJson(page.title, word, colour), 'application/json; charset=utf-8');
+      for (const [name, value] of Object.entries(ANYWHERE)) badge.header(name, value);
+      return badge;
+    }),
     at('/badge.svg', async (page) => {
       const [word, colour] = BADGE[await shown.state(page)];
       const badge = text(badgeSvg(page.title, word, colour), 'image/svg+xml; charset=utf-8');

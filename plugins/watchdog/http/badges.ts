@@ -1,12 +1,15 @@
-/** `/badge/<id>.svg`, for monitors that are `public` (contract 30, beyond the specification). */
+/** `/badge/<id>.svg` and `/badge/<id>.json`, for monitors that are `public` (contract 30, beyond the specification). */
 import joi from 'joi';
 import { stated, text, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { badgeSvg, type BADGE_COLOURS } from '../../../lib/text/badge.js';
+import { badgeJson, badgeSvg, type BADGE_COLOURS } from '../../../lib/text/badge.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { dailyUptime, KEPT_DAYS, percent } from '../model/uptime.js';
 import { looksLikeId } from '../model/source.js';
 import type { WatchdogServices } from '../services.js';
+
+const BADGE_SVG = { write: badgeSvg, type: 'image/svg+xml; charset=utf-8' };
+const BADGE_JSON = { write: badgeJson, type: 'application/json; charset=utf-8' };
 
 const COLOURS: Readonly<Record<MonitorState, keyof typeof BADGE_COLOURS>> = {
   up: 'green',
@@ -21,7 +24,7 @@ export const badges = ({ monitors, clock }: WatchdogServices): RouteSpec => ({
   method: 'GET',
   path: '/badge/{file}',
   operationId: 'getBadge',
-  summary: 'State of a public monitor as an image: /badge/<id>.svg',
+  summary: 'State of a public monitor as an image, /badge/<id>.svg, or for shields.io, /badge/<id>.json',
   description: 'With `uptime`, the share of so many days in which it was not down, in place of its state.',
   access: 'public',
   input: {
@@ -30,15 +33,14 @@ export const badges = ({ monitors, clock }: WatchdogServices): RouteSpec => ({
   },
   output: stated({ contentMediaType: 'image/svg+xml' }, joi.string()),
   handle: async (request) => {
-    const [, id = ''] = /^(.+)\.svg$/.exec(request.params['file'] ?? '') ?? [];
+    const [, id = '', type] = /^(.+)\.(svg|json)$/.exec(request.params['file'] ?? '') ?? [];
     const monitor = looksLikeId(id) ? await monitors.find(id) : null;
     if (!monitor?.public) throw notFound('such badge');
     const { uptime: days } = request.query as { uptime?: number };
     const share = days === undefined ? null : dailyUptime(monitor, clock.now(), days).share;
     const label = days === undefined ? monitor.state : `${percent(share)} in ${days} d`;
-    return text(badgeSvg(monitor.name, label, COLOURS[monitor.state]), 'image/svg+xml; charset=utf-8').header(
-      'cache-control',
-      'public, max-age=30',
-    );
+    const badge = type === 'json' ? BADGE_JSON : BADGE_SVG;
+    const { name, state } = monitor;
+    return text(badge.write(name, label, COLOURS[state]), badge.type).header('cache-control', 'public, max-age=30');
   },
 });

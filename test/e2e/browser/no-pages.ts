@@ -11,6 +11,7 @@ export const NO_PAGES = new Set([
   '/status-page/{slug}/feed.xml',
   '/status-page/{slug}/feed.atom',
   '/status-page/{slug}/badge.svg',
+  '/status-page/{slug}/badge.json',
   '/status-page/{slug}/logo',
   '/status-page/{slug}/brand.css',
   '/brand/{slug}/logo',

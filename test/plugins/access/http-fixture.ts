@@ -101,6 +101,8 @@ export class HttpFixture {
       plugins?: readonly Plugin[];
       parts?: Partial<KernelParts>;
       limits?: Record<string, number>;
+      /** Settings of plugins, by their ids. */
+      sections?: Record<string, object>;
     } = {},
   ): Promise<HttpFixture> {
     const clock = new ManualClock();
@@ -127,7 +129,7 @@ export class HttpFixture {
     const harness = await boot([access, projects, probe(into, missing), ...more], {
       store: options.store ?? new MemoryStore(),
       app: { shared_key: SHARED_KEY, base_url: 'http://aos.test', ...(options.limits && { limits: options.limits }) },
-      sections: { access: { admin_user: 'admin', admin_password: PASSWORD } },
+      sections: { access: { admin_user: 'admin', admin_password: PASSWORD }, ...options.sections },
       parts: {
         http: server,
         clock,

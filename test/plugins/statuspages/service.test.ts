@@ -98,7 +98,15 @@ for (const engine of engines) {
         text.replaceAll(/[0-9a-f-]{36}|nowhere|shop/g, ''),
       ];
       expect(told(draft)).to.deep.equal(told(unknown));
-      for (const path of ['/feed.xml', '/feed.atom', '/badge.svg', '/brand.css', '/logo', '/preview/nonsense'])
+      for (const path of [
+        '/feed.xml',
+        '/feed.atom',
+        '/badge.svg',
+        '/badge.json',
+        '/brand.css',
+        '/logo',
+        '/preview/nonsense',
+      ])
         expect((await page(path)).status, path).to.equal(404);
       const preview = await get(view['preview_url'] ?? '');
       expect(preview.status).to.equal(200);
@@ -202,6 +210,10 @@ for (const engine of engines) {
       expect(badge.headers['content-type']).to.equal('image/svg+xml; charset=utf-8');
       expect(badge.headers['cross-origin-resource-policy']).to.equal('cross-origin');
       for (const secret of SECRETS) expect(badge.text, secret).not.to.include(secret);
+
+      const shields = await page('/badge.json');
+      expect(JSON.parse(shields.text)).to.include({ schemaVersion: 1, message: 'degraded', color: '8a6100' });
+      expect(shields.headers['access-control-allow-origin']).to.equal('*');
 
       const at = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
         get(service.url, { host: HOST, ...headers }, method, path);

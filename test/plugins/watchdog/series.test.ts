@@ -46,6 +46,36 @@ describe('numbers of watchdog and webhooks', function () {
     ]);
   });
 
+  it('has numbers of each monitor only where that is switched on', async () => {
+    const token = await fixture.token(['watchdog:ping']);
+    const beat = { source: 'web-1', metrics: { response_ms: 250, cert_days: 12 } };
+    await fixture.api('POST', '/api/watchdog/v1/ping', token, beat);
+    expect((await lines()).filter((line) => line.includes('aos_watchdog_monitor_'))).to.deep.equal([]);
+
+    const own = new PrometheusMetrics();
+    const other = await HttpFixture.open({
+      store: new MemoryStore(),
+      plugins: [watchdog],
+      parts: { metrics: own },
+      sections: { watchdog: { monitor_metrics: true } },
+    });
+    const ping = await other.token(['watchdog:ping']);
+    await other.api('POST', '/api/watchdog/v1/ping', ping, beat);
+    await other.api('POST', '/api/watchdog/v1/ping', ping, { source: 'job/2', status: 'down' });
+    await other.api('POST', '/api/watchdog/v1/ping', ping, { source: 'off', status: 'stopped' });
+    const found = (await own.render()).split('\n').filter((line) => /^aos_watchdog_monitor_/.test(line));
+    expect(found).to.include.members([
+      'aos_watchdog_monitor_up{monitor="web-1"} 1',
+      'aos_watchdog_monitor_up{monitor="job/2"} 0',
+      'aos_watchdog_monitor_warning{monitor="off"} 0',
+      `aos_watchdog_monitor_last_heartbeat_timestamp_seconds{monitor="web-1"} ${other.clock.now() / 1_000}`,
+      'aos_watchdog_monitor_response_seconds{monitor="web-1"} 0.25',
+      'aos_watchdog_monitor_certificate_days{monitor="web-1"} 12',
+    ]);
+    expect(found.join()).to.not.include('monitor_up{monitor="off"}');
+    await other.stop();
+  });
+
   it('counts monitors by state and deliveries by outcome', async () => {
     const token = await fixture.token(['watchdog:ping', 'webhooks:manage']);
     await fixture.api('POST', '/api/webhooks/v1/webhooks', token, { name: 'a', url: to.url, events: '*' });

@@ -392,17 +392,20 @@ describe('watchdog routes', function () {
   it('shows badges and status pages of public monitors only', async () => {
     await beat({ source: '<shop>'.replace(/[<>]/g, '-') });
     const { id } = (await get('/monitors/-shop-')).json['monitor'] as { id: string };
-    for (const path of [`/badge/${id}.svg`, `/status/${id}`])
+    for (const path of [`/badge/${id}.svg`, `/badge/${id}.json`, `/status/${id}`])
       expect((await fixture.api('GET', path, null)).status).to.equal(404);
     await fixture.api('PATCH', `${BASE}/monitors/${id}`, manage, { public: true, name: '<b>&' });
     const badge = await fixture.api('GET', `/badge/${id}.svg`, null);
     expect(badge.status).to.equal(200);
     expect(badge.headers['content-type']).to.include('image/svg+xml');
     expect(badge.text).to.include('&lt;b&gt;&amp;').and.include('>up<').and.not.include('<b>');
+    const shields = await fixture.api('GET', `/badge/${id}.json`, null);
+    expect(shields.headers['content-type']).to.equal('application/json; charset=utf-8');
+    expect(shields.json).to.deep.equal({ schemaVersion: 1, label: '<b>&', message: 'up', color: '1a7f37' });
     const page = await fixture.api('GET', `/status/${id}`, null);
     expect(page.status).to.equal(200);
     expect(page.text).to.include('&lt;b&gt;').and.not.include('-shop-');
-    for (const path of ['/badge/x.svg', `/badge/${id}.png`, '/status/-shop-']) {
+    for (const path of ['/badge/x.svg', '/badge/x.json', `/badge/${id}.png`, '/status/-shop-']) {
       expect((await fixture.api('GET', path, null)).status, path).to.equal(404);
     }
   });

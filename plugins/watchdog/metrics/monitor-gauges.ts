@@ -1,0 +1,68 @@
+/** Numbers of each monitor for `GET /metrics`, behind `watchdog.monitor_metrics`; the label is its source. */
+import type { Metrics } from '../../../ports/metrics.js';
+import type { MonitorView } from '../../../ports/domain/watchdog.js';
+import type { Snapshot } from '../monitors/snapshot.js';
+
+/** By source; what has no number is left out. */
+type Numbers = Record<string, number>;
+type Shown = Pick<MonitorView, 'source' | 'state' | 'last_heartbeat_at' | 'metrics_json'>;
+
+/** As many as one answer of the status holds. */
+const MAX_MONITORS = 5_000;
+
+const GAUGES: readonly [name: string, help: string, read: (monitor: Shown) => number | null][] = [
+  [
+    'aos_watchdog_monitor_up',
+    'Of a monitor: 1 up or in warning, 0 down; absent in other states',
+    ({ state }) => (state === 'down' ? 0 : state === 'up' || state === 'warning' ? 1 : null),
+  ],
+  [
+    'aos_watchdog_monitor_warning',
+    'Of a monitor: 1 in warning, 0 in any other state',
+    ({ state }) => Number(state === 'warning'),
+  ],
+  [
+    'aos_watchdog_monitor_last_heartbeat_timestamp_seconds',
+    'When a monitor was heard last, in seconds since 1970',
+    ({ last_heartbeat_at }) => (last_heartbeat_at === null ? null : Date.parse(last_heartbeat_at) / 1_000),
+  ],
+  [
+    'aos_watchdog_monitor_response_seconds',
+    'How long the target of a monitor’s probe took to answer',
+    ({ metrics_json }) => scaled(metrics_json['response_ms'], 1_000),
+  ],
+  [
+    'aos_watchdog_monitor_certificate_days',
+    'Days until the certificate ends that a monitor’s probe was shown',
+    ({ metrics_json }) => scaled(metrics_json['cert_days'], 1),
+  ],
+];
+
+const scaled = (value: unknown, by: number): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? value / by : null;
+
+function numbersOf({ rows }: Snapshot): Numbers[] {
+  const all: Numbers[] = GAUGES.map(() => ({}));
+  for (const { json } of rows.slice(0, MAX_MONITORS)) {
+    const monitor = JSON.parse(json) as Shown;
+    for (const [at, [, , read]] of GAUGES.entries()) {
+      const number = read(monitor);
+      if (number !== null) (all[at] as Numbers)[monitor.source] = number;
+    }
+  }
+  return all;
+}
+
+export function addMonitorGauges(metrics: Metrics, snapshots: { take: () => Promise<Snapshot> }): void {
+  // One scrape reads every gauge: they share a snapshot.
+  let current: Promise<Numbers[]> | null = null;
+  const read = (): Promise<Numbers[]> => {
+    current ??= snapshots
+      .take()
+      .then(numbersOf)
+      .finally(() => (current = null));
+    return current;
+  };
+  for (const [at, [name, help]] of GAUGES.entries())
+    metrics.gauges(name, help, 'monitor', [], async () => (await read())[at] ?? {});
+}
