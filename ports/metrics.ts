@@ -1,4 +1,4 @@
-/** Numbers for `GET /metrics` (Prometheus text). Labels are our own words, and sources of monitors where that is switched on. */
+/** Numbers for `GET /metrics` (Prometheus text). Labels are our own words, or sources of monitors. */
 export type Labels = Readonly<Record<string, string>>;
 
 /**

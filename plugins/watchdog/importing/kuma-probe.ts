@@ -15,7 +15,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 export function probeOf(type: string, monitor: Fields, notes: string[]): object | null {
   const host = textIn(monitor, 'hostname');
   const port = numberIn(monitor, 'port');
-  const inverted = booleanIn(monitor, 'upsideDown') === true && { inverted: true };
+  const inverted: Inverted = booleanIn(monitor, 'upsideDown') === true && { inverted: true };
   switch (type) {
     case 'http':
     case 'keyword':
@@ -29,16 +29,80 @@ export function probeOf(type: string, monitor: Fields, notes: string[]): object 
       return { kind: 'icmp', host, ...inverted };
     }
     case 'dns': {
-      const resolver = textIn(monitor, 'dns_resolve_server');
+      const [resolver, ...further] = (textIn(monitor, 'dns_resolve_server') ?? '').split(/[\s,]+/).filter(Boolean);
+      if (further.length > 0) notes.push(`Its further DNS servers: ${resolver} alone is asked.`);
       const record_type = textIn(monitor, 'dns_resolve_type') ?? 'A';
-      const own = resolver !== null && { resolver: port === null || port === 53 ? resolver : `${resolver}:${port}` };
+      const own = resolver !== undefined && {
+        resolver: port === null || port === 53 ? resolver : `${resolver}:${port}`,
+      };
       return { kind: 'dns', host, record_type, ...own, ...inverted };
+    }
+    case 'postgres':
+    case 'mysql':
+    case 'redis':
+    case 'mongodb':
+      return databaseOf(type, monitor, notes, inverted);
+    case 'grpc-keyword':
+      return grpcOf(monitor, notes, inverted);
+    case 'websocket-upgrade':
+      return { kind: 'websocket', url: textIn(monitor, 'url'), ...trustOf(monitor), ...inverted };
+    case 'smtp': {
+      const security = textIn(monitor, 'smtpSecurity') ?? 'starttls';
+      if (security === 'nostarttls') return { kind: 'tcp', host, port, ...inverted };
+      return {
+        kind: 'tls',
+        host,
+        port,
+        ...(security !== 'secure' && { starttls: 'smtp' }),
+        ...trustOf(monitor),
+        ...inverted,
+      };
     }
     default:
       if (type !== 'push' && type !== 'group')
         notes.push(`Monitors of type ${type || 'unknown'}: none are asked here.`);
       return null;
   }
+}
+
+type Inverted = false | { inverted: true };
+
+const trustOf = (monitor: Fields): object => (booleanIn(monitor, 'ignoreTls') === true ? { insecure: true } : {});
+
+/** Whether it answers, without a log-in. Null: the address names no server. */
+function databaseOf(type: string, monitor: Fields, notes: string[], inverted: Inverted): object | null {
+  const given = textIn(monitor, 'databaseConnectionString') ?? '';
+  const url = URL.canParse(given) ? new URL(given) : null;
+  if (url === null || url.hostname === '' || url.protocol.endsWith('+srv:')) {
+    notes.push('The address of its database names no single server: no probe was made of it.');
+    return null;
+  }
+  if (url.username !== '' || url.password !== '') notes.push('Its credentials: a probe does not log in.');
+  if (textIn(monitor, 'databaseQuery') !== null)
+    notes.push('Its query or command is not run: the server must merely answer.');
+  const tls = url.protocol === 'rediss:' || ['tls', 'ssl'].some((name) => url.searchParams.get(name) === 'true');
+  return {
+    kind: type === 'postgres' ? 'postgresql' : type,
+    host: url.hostname,
+    ...(url.port !== '' && { port: Number(url.port) }),
+    ...(tls && { tls }),
+    ...trustOf(monitor),
+    ...inverted,
+  };
+}
+
+/** By the health check of gRPC, in place of the call that Kuma made. */
+function grpcOf(monitor: Fields, notes: string[], inverted: Inverted): object {
+  const [, host = null, port] = /^(?:\w+:\/\/)?(.+?)(?::(\d{1,5}))?\/?$/.exec(textIn(monitor, 'grpcUrl') ?? '') ?? [];
+  notes.push('Its call and keyword: the health check of gRPC is asked, of the whole server.');
+  return {
+    kind: 'grpc',
+    host,
+    ...(port !== undefined && { port: Number(port) }),
+    tls: booleanIn(monitor, 'grpcEnableTls') === true,
+    ...trustOf(monitor),
+    ...inverted,
+  };
 }
 
 function httpOf(type: string, monitor: Fields, notes: string[]): object {
@@ -61,7 +125,7 @@ function httpOf(type: string, monitor: Fields, notes: string[]): object {
     ...(body !== null && { body }),
     ...(keyword !== null && (absent ? { keyword_absent: keyword } : { contains: keyword })),
     ...(type === 'json-query' && jsonOf(monitor, notes)),
-    ...(booleanIn(monitor, 'ignoreTls') === true && { insecure: true }),
+    ...trustOf(monitor),
     ...(ca !== null && { ca_pem: ca }),
     ...(headers !== null && { headers }),
   };

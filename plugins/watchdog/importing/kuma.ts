@@ -26,6 +26,9 @@ const RETRY_SECONDS = 20;
 /** Clocks and networks are never exact, so that silence of a push monitor counts this much later. */
 const MIN_PUSH_GRACE = 60;
 
+/** What it asks, or where it is pushed to. */
+const TARGET = ['url', 'hostname', 'port', 'pushToken', 'databaseConnectionString', 'grpcUrl'] as const;
+
 /** @throws NotImportable */
 export const monitorsOf = (text: string): ImportedMonitor[] =>
   listIn(text, {
@@ -68,10 +71,7 @@ function monitorOf(row: Fields, at: number): ImportedMonitor {
   const key = String(numberIn(monitor, 'id') ?? `row ${at}`);
   const active = booleanIn(monitor, 'active') !== false;
   const asked = probeOf(type, monitor, notes);
-  const target = [
-    type,
-    ...['url', 'hostname', 'port', 'pushToken'].map((field) => JSON.stringify(monitor[field] ?? null)),
-  ];
+  const target = TARGET.flatMap((field) => monitor[field] ?? []);
   if (!active && asked !== null) notes.push('It was paused: no probe was made of it.');
   if (!active && type === 'push') notes.push('It was paused; here it waits for its first push.');
   notes.push(...generalNotes(monitor));
@@ -80,7 +80,10 @@ function monitorOf(row: Fields, at: number): ImportedMonitor {
     parent_key: parent === null ? null : String(parent),
     wanted: sourceOf(name),
     // Ids of two installations overlap: one of them alone is not enough.
-    identities: [`kuma ${key} name ${name}`, `kuma ${key} target ${target.join(' ')}`],
+    identities: [
+      `kuma ${key} name ${name}`,
+      ...(target.length > 0 ? [`kuma ${key} target ${JSON.stringify([type, ...target])}`] : []),
+    ],
     fields: {
       name: name.slice(0, 200),
       description: textIn(monitor, 'description')?.slice(0, 5_000) ?? null,

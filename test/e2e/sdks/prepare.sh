@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Gets what the tests with Sentry's SDKs for Python, Java, Go, Rust and browsers, and with those of OpenTelemetry, need,
+# Gets what the tests with Sentry's SDKs for Python, Java, Go, Rust and browsers, with those of OpenTelemetry, and with
+# clients of Healthchecks and Uptime Kuma need,
 # into a folder that is kept; a second run does nothing unless a pinned version has changed. The Node SDK comes with the project's own packages.
 #
 #   prepare.sh [folder, default: aos-test-sdks-<uid> below the temporary directory]
@@ -50,8 +51,11 @@ get_otlpjava() {
   cp "$here/otlp/java/pom.xml" "$1/pom.xml"
   (cd "$1" && mvn -q -B dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$1/lib")
 }
+get_pingers() { PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --target "$1" -r "$pingers"; }
 get_otlpgo() { (cd "$here/otlp/go" && CGO_ENABLED=0 go build -mod=readonly -o "$1/logs" .); }
 
+pingers=$here/../plugins/watchdog/importing/python/requirements.txt
+part pingers "$pingers"
 part javascript "$here/javascript/package.json"
 part otlpnode "$here/otlp/package.json"
 part otlppython "$here/otlp/requirements.txt"

@@ -63,7 +63,7 @@ describe('numbers of watchdog and webhooks', function () {
     await other.api('POST', '/api/watchdog/v1/ping', ping, beat);
     await other.api('POST', '/api/watchdog/v1/ping', ping, { source: 'job/2', status: 'down' });
     await other.api('POST', '/api/watchdog/v1/ping', ping, { source: 'off', status: 'stopped' });
-    const found = (await own.render()).split('\n').filter((line) => /^aos_watchdog_monitor_/.test(line));
+    const found = (await own.render()).split('\n').filter((line) => line.startsWith('aos_watchdog_monitor_'));
     expect(found).to.include.members([
       'aos_watchdog_monitor_up{monitor="web-1"} 1',
       'aos_watchdog_monitor_up{monitor="job/2"} 0',

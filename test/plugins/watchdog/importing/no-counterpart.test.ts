@@ -33,6 +33,33 @@ const OF_KUMA: readonly [monitor: object, note: RegExp, probe?: object][] = [
   [{ ...JSON_QUERY, jsonPath: '$' }, /JSON check of the whole answer/],
   [{ ...HTTP, type: 'ping', hostname: 'h', packetSize: 1_400 }, /1400 bytes/],
   [{ ...HTTP, type: 'docker' }, /type docker/],
+  [
+    {
+      ...HTTP,
+      type: 'postgres',
+      databaseConnectionString: 'postgres://u:p@db.example:5433/shop',
+      databaseQuery: 'SELECT 1',
+    },
+    /query/,
+    { kind: 'postgresql', host: 'db.example', port: 5433 },
+  ],
+  [
+    { ...HTTP, type: 'redis', database_connection_string: 'rediss://:secret@cache.example:6380' },
+    /log in/,
+    { kind: 'redis', host: 'cache.example', port: 6380, tls: true },
+  ],
+  [{ ...HTTP, type: 'mongodb', databaseConnectionString: 'mongodb+srv://cluster.example/x' }, /no single server/],
+  [{ ...HTTP, type: 'sqlserver', databaseConnectionString: 'Server=x' }, /type sqlserver/],
+  [
+    { ...HTTP, type: 'grpc-keyword', grpcUrl: 'grpc.example:50051', grpc_enable_tls: 1 },
+    /health check of gRPC/,
+    { kind: 'grpc', host: 'grpc.example', port: 50_051, tls: true },
+  ],
+  [
+    { ...HTTP, type: 'dns', hostname: 'h', dns_resolve_server: '1.1.1.1,8.8.8.8' },
+    /further DNS/,
+    { resolver: '1.1.1.1' },
+  ],
   [{ ...HTTP, type: 'push', upsideDown: true, pushToken: 'x' }, /upside down/],
 ];
 
@@ -74,6 +101,48 @@ describe('what an import reports', () => {
       ).to.equal(true);
     });
   }
+
+  for (const [monitor, probe] of [
+    [
+      { type: 'websocket-upgrade', url: 'wss://a.example/' },
+      { kind: 'websocket', url: 'wss://a.example/' },
+    ],
+    [
+      { type: 'smtp', hostname: 'mail.example', port: 587 },
+      { kind: 'tls', starttls: 'smtp', port: 587 },
+    ],
+    [
+      { type: 'smtp', hostname: 'mail.example', port: 465, smtp_security: 'secure' },
+      { kind: 'tls', port: 465 },
+    ],
+    [
+      { type: 'smtp', hostname: 'mail.example', port: 25, smtpSecurity: 'nostarttls' },
+      { kind: 'tcp', port: 25 },
+    ],
+    [
+      { type: 'mysql', databaseConnectionString: 'mysql://db.example/x' },
+      { kind: 'mysql', host: 'db.example' },
+    ],
+    [
+      { type: 'port', hostname: 'h', port: '22', upsideDown: 'true' },
+      { kind: 'tcp', port: 22, inverted: true },
+    ],
+  ] as const)
+    it(`makes ${JSON.stringify(probe)} of ${monitor.type}`, () => {
+      const [one] = monitorsOf(JSON.stringify([{ ...HTTP, ...monitor }]));
+      expect(one?.probe).to.deep.include(probe);
+      expect(one?.notes).to.deep.equal([]);
+    });
+
+  it('keeps passwords of databases out of its probes', () => {
+    const secret = 'hunter2';
+    for (const type of ['postgres', 'mysql', 'redis', 'mongodb']) {
+      const databaseConnectionString = `${type}://user:${secret}@db.example/x`;
+      const [one] = monitorsOf(JSON.stringify([{ ...HTTP, type, databaseConnectionString }]));
+      // Identities are hashed where they are stored.
+      expect(JSON.stringify({ ...one, identities: [] })).to.not.include(secret);
+    }
+  });
 
   it('nothing, where everything has a counterpart', () => {
     const plain = {

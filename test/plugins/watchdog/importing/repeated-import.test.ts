@@ -99,6 +99,10 @@ describe('importing monitors again', () => {
     // Another installation has the same ids.
     const other = { id: 1, name: 'Mail', type: 'port', hostname: 'mail.example', port: 25 };
     expect((await fixture.importer.take(kuma(other))).created).to.deep.equal(['mail']);
+    await fixture.importer.take(kuma({ id: 2, name: 'Ours', type: 'group' }));
+    expect((await fixture.importer.take(kuma({ id: 2, name: 'Theirs', type: 'group' }))).created).to.deep.equal([
+      'theirs',
+    ]);
     await fixture.probed.remove('shop-2', ANYONE);
     expect((await fixture.importer.take(kuma(shop))).created).to.deep.equal(['shop-2']);
   });

@@ -3,12 +3,18 @@
  * them to use, run by a shell with curl, against the monitors that were taken over (contract 30, pings known from elsewhere).
  */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { engines } from '../../../../support/engines.js';
+import { isAvailable } from '../../../../support/required.js';
+import { CACHE } from '../../../sdks/programs.js';
 import { SHARED_KEY, TestService } from '../../../../support/service.js';
 
 const UUID = '803f680d-e89b-492b-82ef-2be7b774a92d';
 const PUSH = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF';
+const PINGER = fileURLToPath(new URL('python/main.py', import.meta.url));
 /** As Healthchecks shows it. */
 const CURL = 'curl -fsS -m 10 --retry 5';
 
@@ -20,7 +26,7 @@ interface Ran {
 
 const shell = (line: string): Promise<Ran> =>
   new Promise((resolve) => {
-    execFile('sh', ['-c', line], { timeout: 20_000 }, (error, stdout) => {
+    execFile('sh', ['-c', line], { timeout: 60_000 }, (error, stdout) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout });
     });
   });
@@ -90,6 +96,33 @@ for (const engine of engines) {
       const up = await ran(`${CURL} '${push}?status=up&msg=OK&ping=17'`, 'cron');
       expect(up.state).to.equal('up');
       expect(up.metrics_json).to.include({ ping_ms: 17 });
+    });
+
+    describe('published clients in Python', () => {
+      before(function () {
+        if (!isAvailable('sdks', existsSync(join(CACHE, 'pingers', '.complete')))) this.skip();
+      });
+      const python = (what: string, source: string): Promise<Seen> =>
+        ran(
+          `PYTHONPATH='${join(CACHE, 'pingers')}' python3 -B '${PINGER}' '${service.url}' ${UUID} '${push}' ${what}`,
+          source,
+        );
+
+      it('healthchecks-io: start, success, exit code, and a trap of exceptions', async () => {
+        const done = await python('success', 'backup');
+        expect(done).to.include({ state: 'up', message: 'moved 3 files' });
+        expect(done.metrics_json).to.have.property('duration_ms');
+        expect(await python('exit', 'backup')).to.include({ state: 'down', message: 'disk full' });
+        await python('success', 'backup');
+        const trapped = await python('trap', 'backup');
+        expect(trapped.state).to.equal('down');
+        expect(trapped.message).to.include('no disk');
+      });
+
+      it('apykuma: a push', async () => {
+        await ran(`${CURL} '${push}?status=down'`, 'cron');
+        expect(await python('push', 'cron')).to.include({ state: 'up', message: 'OK' });
+      });
     });
 
     it('an address that nobody brought along is refused, and curl says so', async () => {
