@@ -69,7 +69,8 @@ export default definePlugin<McpConfig>({
           page: null,
           done: () => firstCall.happened(),
           command: ({ baseUrl, token }) =>
-            `claude mcp add --transport http aos ${baseUrl}/mcp --header "Authorization: Bearer ${token}"`,
+            // The client keeps the name of the variable in its settings, and not the token.
+            `export AOS_TOKEN=${token}\nclaude mcp add --transport http aos ${baseUrl}/mcp --header 'Authorization: Bearer \${AOS_TOKEN}'`,
           // Its guide asks it to report what it finds on the way.
           token: { name: 'coding agent', scopes: ['bugtracker:read', 'bugtracker:manage', 'bugtracker:report'] },
         }),

@@ -78,7 +78,10 @@ function listed(route: RouteTool): Tool {
 /** The hints that differ from the protocol's defaults: a tool that is not said to be harmless destroys. */
 function hintsOf({ readOnly, destructive, idempotent }: RouteTool): Pick<Tool, 'annotations'> {
   const hints = {
-    ...(readOnly === true ? { readOnlyHint: true } : destructive !== true && { destructiveHint: false }),
+    // Codex asks its user unless a tool is said to destroy nothing and to reach nothing but this service.
+    ...(readOnly === true
+      ? { readOnlyHint: true }
+      : destructive !== true && { destructiveHint: false, openWorldHint: false }),
     ...(readOnly !== true && idempotent === true && { idempotentHint: true }),
   };
   return Object.keys(hints).length === 0 ? {} : { annotations: hints };

@@ -36,7 +36,7 @@ const untrusted: readonly string[] = [
 const describe: Record<string, string> = {
   agent: 'Your name, else the token’s',
   wait_seconds: 'For work, up to 25',
-  client_ref: 'Your id: a repeat creates nothing',
+  client_ref: '',
   q: 'All words; quotes join them; or a ref',
   assignee: '',
   version: '',
@@ -86,7 +86,7 @@ export const next: ToolSpec = {
 export const search: ToolSpec = {
   name: 'search',
   description:
-    'Find items, to look one up or before you report. Values of one filter are alternatives. Returns short items, last seen first, and `next_cursor`. `updated_since` (RFC 3339) finds what changed.',
+    'Find items, to look one up or before you report. Values of one filter are alternatives. Returns short items, last seen first. `updated_since` (RFC 3339) finds what changed.',
   readOnly: true,
   only: [
     ...FILTERS,
@@ -167,7 +167,7 @@ export const resolve: ToolSpec = {
     'Finish an item that is fixed in the code. Send the commit or pr_url, the version with the fix, and what you found as `comment`. Ends the lease; call again without claim_token to correct it.',
   only: ['id', 'claim_token', 'resolved_in_build', 'fix_commit', 'pr_url', 'comment'],
   fixed: { status: 'resolved' },
-  describe: { ...describe, resolved_in_build: 'Version with the fix; its release closes the item' },
+  describe: { ...describe, resolved_in_build: 'Its release closes the item' },
   untrusted,
   answer: written,
   refusal: refused,
@@ -225,7 +225,7 @@ export const comment: ToolSpec = {
 export const link: ToolSpec = {
   name: 'link',
   description:
-    'Link two items: `kind` says what `id` is to `ref`. Use blocked_by for what must be fixed first, with the claim_token of the blocked item; `next` waits for it. Returns all links.',
+    'Link two items; `kind` says what `id` is to `ref`. Send blocked_by, with your claim_token, for what must be fixed first. Returns all links.',
   describe,
   untrusted,
   answer: linked,
@@ -234,7 +234,7 @@ export const link: ToolSpec = {
 export const split: ToolSpec = {
   name: 'split',
   description:
-    'Move a part of an item’s occurrences, later ones too, to a new item, when they are different bugs. Try `dry_run` first: it shows differences. Otherwise needs your lease.',
+    'Move a part of an item’s occurrences to a new item, when they are different bugs. Try `dry_run` first: it shows differences. Otherwise needs your lease.',
   only: ['id', 'occurrences', 'by', 'dry_run', 'claim_token'],
   describe: { occurrences: '', by: '', dry_run: '' },
   untrusted: [...untrusted, 'value', 'values', 'says'],
@@ -271,8 +271,7 @@ export const report: ToolSpec = {
 
 export const occurrences: ToolSpec = {
   name: 'occurrences',
-  description:
-    'Read stored occurrences whole, newest first, where the newest is not enough. Filter by where they happened. Returns pages.',
+  description: 'Read stored occurrences whole, newest first, where the newest is not enough. Returns pages.',
   readOnly: true,
   only: ['id', ...WHERE, 'limit', 'cursor'],
   defaults: { limit: 5 },
