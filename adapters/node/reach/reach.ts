@@ -106,11 +106,10 @@ export class NodeReach implements Reach {
   echo(request: EchoRequest): Promise<{ address: string; duration_ms: number }> {
     const { timeoutMs = TIMEOUT_MS } = request;
     return timed(timeoutMs, async (clock) => {
-      const [{ address } = { address: '' }] = await clock.within(this.#addresses(request));
+      const addresses = await clock.within(this.#addresses(request));
       await this.#turn(clock);
       try {
-        const duration_ms = await echo(address, timeoutMs);
-        return { address, ...(duration_ms !== null && { duration_ms }) };
+        return await echoAny(addresses, timeoutMs);
       } finally {
         this.#done();
       }
@@ -178,6 +177,24 @@ export class NodeReach implements Reach {
     }
     return found;
   }
+}
+
+/** One address after the other, each for its share of the time. @throws OutboundError of the first */
+async function echoAny(
+  addresses: readonly LookupAddress[],
+  timeoutMs: number,
+): Promise<{ address: string; duration_ms?: number }> {
+  let fault: OutboundError | null = null;
+  for (const { address } of addresses) {
+    try {
+      const duration_ms = await echo(address, Math.ceil(timeoutMs / addresses.length));
+      return { address, ...(duration_ms !== null && { duration_ms }) };
+    } catch (error) {
+      if (!(error instanceof OutboundError) || error.fault === 'unsupported') throw error;
+      fault ??= error;
+    }
+  }
+  throw fault ?? new OutboundError('dns', 'it has no address');
 }
 
 /** Why nobody trusts the certificate, as the TLS library names it; null: it is trusted, or there is no TLS. */

@@ -58,6 +58,17 @@ describe('probes of machines', () => {
       expect(await echoed('127.0.0.1')).to.include({ ok: false, message: 'This system has no ping' });
     });
 
+    it('every address of a name is tried', async () => {
+      const ping = join(folder, 'ping');
+      await writeFile(ping, '#!/bin/sh\ncase "$*" in *192.0.2.2) echo "time=7 ms";; *) exit 1;; esac\n');
+      await chmod(ping, 0o755);
+      const resolve = async (): Promise<{ address: string; family: number }[]> =>
+        ['192.0.2.1', '192.0.2.2'].map((address) => ({ address, family: 4 }));
+      const named = probesOn(new MemoryStore(), { resolve }).asker;
+      const seen = await named.ask(probeOf({ kind: 'icmp', host: 'shop.test', timeout_ms: 5_000 }));
+      expect(seen).to.include({ ok: true, response_ms: 7 });
+    });
+
     const SAID: [says: string, script: string, message: string][] = [
       [
         'a socket that may not be opened (iputils)',
