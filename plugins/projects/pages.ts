@@ -11,7 +11,7 @@ import {
   type Logger,
   type PageSpec,
 } from '../../kernel/contract.js';
-import type { ProjectParts, ProjectSections } from '../../ports/domain/projects.js';
+import type { PathRoot, ProjectParts, ProjectSections } from '../../ports/domain/projects.js';
 import type { ServiceCatalog } from '../../ports/domain/system.js';
 import { partsOf, setupOf } from './home.js';
 import type { Brands } from './brand/brands.js';
@@ -33,6 +33,21 @@ function typed(request: HttpRequest): Record<string, unknown> {
   return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
 }
 
+/** One a line: `/srv/app/ → src/`, with `->` as well. */
+function pathRootsFrom(text: unknown): PathRoot[] {
+  const lines = String(text)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  return lines.map((line) => {
+    const [from = '', to = ''] = line.split(/\s*(?:→|->|=>)\s*/);
+    return { from, to };
+  });
+}
+
+const pathRootLines = (roots: unknown): unknown =>
+  Array.isArray(roots) ? (roots as PathRoot[]).map(({ from, to }) => `${from} → ${to}`).join('\n') : roots;
+
 /**
  * The form as the API's body: check boxes are lists, an unticked one is false.
  * @throws ServiceError validation_failed
@@ -45,6 +60,7 @@ function bodyOf(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields &
     setup_scopes,
     require_signed: form['require_signed'] === 'true',
     description: form['description'] || null,
+    ...(form['path_roots'] !== undefined && { path_roots: pathRootsFrom(form['path_roots']) }),
   };
   return fromForm(schema, given) as ProjectFields & { slug: string };
 }
@@ -126,7 +142,8 @@ export function pages({
     const chosen = [(form as { setup_scopes?: unknown }).setup_scopes ?? []].flat();
     const crumbs = [{ label: 'Projects', href: '/projects' }, { label: known === null ? 'New project' : known.slug }];
     const action = known === null ? '/projects' : `/projects/${known.slug}/edit`;
-    return new View('project-form', { known, form, action, scopes: scopes(chosen), crumbs, ...problem });
+    const path_roots = pathRootLines((form as { path_roots?: unknown }).path_roots);
+    return new View('project-form', { known, form, path_roots, action, scopes: scopes(chosen), crumbs, ...problem });
   };
 
   const post = (

@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { named, whole, type Doc } from '../../kernel/contract.js';
 import type { Actor } from '../../ports/domain/audit.js';
-import type { ProjectInfo } from '../../ports/domain/projects.js';
+import type { PathRoot, ProjectInfo } from '../../ports/domain/projects.js';
 
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const SLUG_RULE = 'at most 64 of lower-case letters, digits, dots, dashes, underscores, a letter or digit first';
@@ -12,6 +12,9 @@ export interface Project extends Doc {
   name: string;
   description: string | null;
   repo_url: string | null;
+  /** Missing: nobody has entered any. */
+  path_roots?: PathRoot[];
+  tag_format?: string | null;
   number: number;
   setup_scopes: string[];
   cache_ttl_hours: number;
@@ -33,13 +36,16 @@ export function projectInfo(project: Project): ProjectInfo {
     name,
     description,
     repo_url,
+    path_roots = [],
+    tag_format = null,
     number,
     setup_scopes,
     cache_ttl_hours,
     require_signed,
     archived,
   } = project;
-  return { slug, name, description, repo_url, number, setup_scopes, cache_ttl_hours, require_signed, archived };
+  const code = { repo_url, path_roots, tag_format };
+  return { slug, name, description, ...code, number, setup_scopes, cache_ttl_hours, require_signed, archived };
 }
 
 const line = (max: number) =>
@@ -62,6 +68,18 @@ const shared = {
     .messages({ 'string.pattern.base': 'must be an address with https, http, ssh or git, host:path, or a path' })
     .allow(null, '')
     .description('Where its source lies'),
+  path_roots: joi
+    .array()
+    .items(joi.object({ from: line(300).min(1).required(), to: line(300).allow('').required() }))
+    .max(20)
+    .description(
+      'Where files of machines lie in the repository: the first `from` that begins a path is replaced by `to`',
+    ),
+  tag_format: line(100)
+    .pattern(/\{version\}/)
+    .messages({ 'string.pattern.base': 'must contain {version}' })
+    .allow(null, '')
+    .description('How the repository names the tag of a version, for code without a commit: `v{version}`'),
   setup_scopes: joi
     .array()
     .items(joi.string().max(100))
@@ -81,6 +99,8 @@ export interface ProjectFields {
   name?: string;
   description?: string | null;
   repo_url?: string | null;
+  path_roots?: PathRoot[];
+  tag_format?: string | null;
   setup_scopes?: string[];
   cache_ttl_hours?: number;
   require_signed?: boolean;
@@ -120,6 +140,9 @@ export const projectShape = named(
     archived: joi.boolean(),
     created_at: timestamp,
     updated_at: timestamp,
+  }).keys({
+    path_roots: joi.array().items(whole({ from: joi.string(), to: joi.string().allow('') })),
+    tag_format: joi.string().allow(null),
   }),
 );
 

@@ -161,6 +161,8 @@ export class Projects implements ProjectDirectory {
       name: input.name || slug,
       description: input.description || null,
       repo_url: input.repo_url || null,
+      ...(input.path_roots && { path_roots: input.path_roots }),
+      ...(input.tag_format && { tag_format: input.tag_format }),
       number: await this.#nextNumber(),
       setup_scopes: input.setup_scopes ?? [...DEFAULT_SCOPES],
       cache_ttl_hours: input.cache_ttl_hours ?? 72,
@@ -190,7 +192,9 @@ export class Projects implements ProjectDirectory {
     const { name, setup_scopes, cache_ttl_hours, require_signed } = input;
     const description = input.description === '' ? null : input.description;
     const repo_url = input.repo_url === '' ? null : input.repo_url;
-    const given = { name, description, repo_url, setup_scopes, cache_ttl_hours, require_signed };
+    const tag_format = input.tag_format === '' ? null : input.tag_format;
+    const code = { repo_url, path_roots: input.path_roots, tag_format };
+    const given = { name, description, ...code, setup_scopes, cache_ttl_hours, require_signed };
     const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
     if (Object.keys(set).length === 0) return before;
     const changed = await this.mark(slug, set);

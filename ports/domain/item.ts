@@ -118,6 +118,10 @@ export interface Claim {
   claimed_at: string;
   expires_at: string;
   renewals: number;
+  /** What the holder says of its progress; missing: nothing. Text from outside. */
+  note?: string;
+  /** Tokens of a language model that it has used so far, as it says. */
+  tokens?: number;
 }
 
 /** An item as the API shows it (contract 20, item fields). */

@@ -2,11 +2,18 @@
 import type { ProjectChoices } from '../http.js';
 import { extensionPoint, token } from '../token.js';
 
+/** Where files of a machine lie in the repository: `/srv/app/` → `src/`. */
+export type PathRoot = { from: string; to: string };
+
 export interface ProjectInfo {
   slug: string;
   name: string;
   description: string | null;
   repo_url: string | null;
+  /** The first whose `from` begins a path counts. */
+  path_roots?: readonly PathRoot[];
+  /** How the repository names the tag of a version: `v{version}`; null: it has none. */
+  tag_format?: string | null;
   /** For the Sentry DSN. */
   number: number;
   setup_scopes: readonly string[];

@@ -45,6 +45,14 @@ export interface LeaseRequest {
   lease_seconds?: number | undefined;
 }
 
+export interface RenewalRequest extends LeaseRequest {
+  claim_token: string;
+  /** A line about the progress. */
+  note?: string | null;
+  /** Tokens of a language model so far, in all. */
+  tokens?: number | null;
+}
+
 export interface ReleaseRequest {
   claim_token: string;
   reason?: string | null;
@@ -140,8 +148,12 @@ export class Leases {
   }
 
   /** @throws ServiceError not_found, lease_lost, lease_limit */
-  async renew(name: string, caller: BugCaller, request: LeaseRequest & { claim_token: string }): Promise<Renewed> {
+  async renew(name: string, caller: BugCaller, request: RenewalRequest): Promise<Renewed> {
     const { id } = await this.items.need(name, caller);
+    const note = request.note?.trim() || null;
+    const tokens = request.tokens ?? null;
+    await this.secrets.refuse({ note });
+    const progress = { ...(note !== null && { note }), ...(tokens !== null && { tokens }) };
     let unread: readonly Unread[] = [];
     const doc = await this.items.change(id, caller.name, (item, change) => {
       change.by = 'holder';
@@ -153,9 +165,16 @@ export class Leases {
       if (held.expires_at >= limit && expires_at >= limit) throw limitReached();
       change
         .assign({
-          claim: { ...held, lease_seconds, expires_at, renewals: held.renewals + 1, ...this.times.mark(now) },
+          claim: {
+            ...held,
+            ...progress,
+            lease_seconds,
+            expires_at,
+            renewals: held.renewals + 1,
+            ...this.times.mark(now),
+          },
         })
-        .note('renewed', { expires_at });
+        .note('renewed', { expires_at, ...progress });
       unread = change.heard();
     });
     return { ...(await this.#granted(doc, request.claim_token)), news: await this.news.of(doc, unread) };

@@ -114,7 +114,9 @@ export function planMerge(
   const { status, review, fix_commit: known = null, resolved_in_build: build, trusted } = change.next;
   if (status === 'resolved') {
     if (review === 'open')
-      change.note('merged', { commit }).assign({ review: 'merged', pr_state: 'merged', resolved_at: change.at });
+      change
+        .note('pull request merged', { commit })
+        .assign({ review: 'merged', pr_state: 'merged', resolved_at: change.at });
     if (commit !== null && !known)
       change.assign({ fix_commit: commit, trusted: trusted.filter((field) => field !== 'fix_commit') });
     return 'linked';

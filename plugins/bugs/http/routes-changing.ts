@@ -7,7 +7,7 @@ import { callerIn } from '../caller.js';
 import { cleanJson } from '../text/clean.js';
 import type { Edit } from '../item/edit.js';
 import type { RemovalOptions } from '../editing/removal.js';
-import type { LeaseRequest, ReleaseRequest } from '../claims/leases.js';
+import type { ReleaseRequest, RenewalRequest } from '../claims/leases.js';
 import type { NewComment } from '../editing/comments.js';
 import type { MergeOptions } from '../editing/merging.js';
 import { BASE, idOf, MANAGE, REPORT } from './paths.js';
@@ -163,9 +163,7 @@ function leases({ leases: service, lists }: BugServices): RouteSpec[] {
       input: { params, body: schemas.renewBody },
       output: shapes.renewedOutput,
       handle: async (request) =>
-        secret(
-          await service.renew(idOf(request), callerIn(request), request.body as LeaseRequest & { claim_token: string }),
-        ),
+        secret(await service.renew(idOf(request), callerIn(request), bodyOf(request) as RenewalRequest)),
     },
     {
       ...shared,

@@ -153,7 +153,24 @@ export const claimBody = named(
 export const nextBody = named('NextRequest', claimBody.keys({ wait_seconds: waitSeconds }));
 export const renewBody = named(
   'RenewRequest',
-  joi.object({ agent, lease_seconds: leaseSeconds, claim_token: claimToken.required() }),
+  joi.object({
+    agent,
+    lease_seconds: leaseSeconds,
+    claim_token: claimToken.required(),
+    note: joi
+      .string()
+      .trim()
+      .max(500)
+      .allow(null, '')
+      .description('What you do now: one line, shown live on the item’s page'),
+    tokens: joi
+      .number()
+      .integer()
+      .min(0)
+      .max(1e12)
+      .allow(null)
+      .description('Tokens of a language model so far, in all'),
+  }),
 );
 export const releaseBody = named(
   'ReleaseRequest',

@@ -217,6 +217,7 @@ function spreadOf(spread: unknown): Answer {
 const placesOf = (data: Data): Answer => ({
   ...suspectsOf(data),
   ...(typeof data['code_url'] === 'string' && { code_url: data['code_url'] }),
+  ...(typeof data['requester'] === 'string' && { requester: data['requester'] }),
   ...spreadOf(data['spread']),
 });
 

@@ -30,6 +30,7 @@ const untrusted: readonly string[] = [
   'latest_build',
   'code_url',
   'spread',
+  'requester',
 ];
 
 /** What the arguments of tools mean, each said once: where a name says enough, nothing is said. */
@@ -45,6 +46,8 @@ const describe: Record<string, string> = {
   type: '',
   fix_commit: '',
   pr_state: '',
+  note: '',
+  tokens: '',
   keep_status: 'No answer to `needs_info`',
 };
 
@@ -142,8 +145,8 @@ export const claim: ToolSpec = {
 export const renew: ToolSpec = {
   name: 'renew',
   description:
-    'Extend your lease while you work, at half of its time. Send claim_token. Returns the new end and `news` from others. On `lease_lost`, stop.',
-  only: ['id', 'claim_token', 'lease_seconds'],
+    'Extend your lease while you work, at half of its time. Send claim_token, progress in note. Returns the new end and `news`. On `lease_lost`, stop.',
+  only: ['id', 'claim_token', 'lease_seconds', 'note', 'tokens'],
   describe,
   untrusted,
   answer: written,

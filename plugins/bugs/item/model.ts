@@ -43,6 +43,9 @@ export interface ClaimLease extends LeaseMark {
   claimed_at: string;
   expires_at: string;
   renewals: number;
+  /** What the holder said last of its progress, and of the tokens of a language model that it has used in all. */
+  note?: string;
+  tokens?: number;
   lease_seconds: number;
   /** The holder's place among `bugs.max_claims`, unique in the store; missing: claimed where one process claims. */
   slot?: string;

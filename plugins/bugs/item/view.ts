@@ -51,6 +51,8 @@ const claimView = (lease: ClaimLease): Claim => ({
   claimed_at: lease.claimed_at,
   expires_at: lease.expires_at,
   renewals: lease.renewals,
+  ...(lease.note !== undefined && { note: lease.note }),
+  ...(lease.tokens !== undefined && { tokens: lease.tokens }),
 });
 
 /** The status at `now`: an expired lease no longer holds, even before its end is written. */
@@ -130,6 +132,7 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
     return isFilled(value) && !item.trusted.includes(field);
   });
   if (view.claim !== null) view.untrusted_fields.push('claim.agent');
+  if (view.claim?.note !== undefined) view.untrusted_fields.push('claim.note');
   return view;
 }
 

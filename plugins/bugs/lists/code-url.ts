@@ -3,12 +3,15 @@
  * which forge it is; an unknown host gets no link. Pure.
  */
 import type { Item } from '../../../ports/domain/bugs.js';
+import type { ProjectInfo } from '../../../ports/domain/projects.js';
 
 interface Place {
   /** The repository's page, without a slash at its end. */
   repository: string;
-  /** Null: the newest. */
+  /** Null: the newest, or that of the tag. */
   commit: string | null;
+  /** Encoded; null: not known. */
+  tag: string | null;
   /** Encoded, without a slash at its beginning. */
   path: string;
   line: number | null;
@@ -27,40 +30,83 @@ const at = (anchor: string, line: number | null): string => (line === null || li
 const FORGES: readonly Forge[] = [
   {
     hosts: ['github'],
-    url: ({ repository, commit, path, line }) => `${repository}/blob/${commit ?? 'HEAD'}/${path}${at('L', line)}`,
+    url: ({ repository, commit, tag, path, line }) =>
+      `${repository}/blob/${commit ?? tag ?? 'HEAD'}/${path}${at('L', line)}`,
     commits: 'commit',
   },
   {
     hosts: ['gitlab'],
-    url: ({ repository, commit, path, line }) => `${repository}/-/blob/${commit ?? 'HEAD'}/${path}${at('L', line)}`,
+    url: ({ repository, commit, tag, path, line }) =>
+      `${repository}/-/blob/${commit ?? tag ?? 'HEAD'}/${path}${at('L', line)}`,
     commits: '-/commit',
   },
   {
     hosts: ['gitea', 'forgejo', 'codeberg'],
-    // The form without a commit would need the name of a branch.
-    url: ({ repository, commit, path, line }) =>
-      commit === null ? null : `${repository}/src/commit/${commit}/${path}${at('L', line)}`,
+    // The form without a commit or a tag would need the name of a branch.
+    url: ({ repository, commit, tag, path, line }) => {
+      const ref = commit === null ? tag && `tag/${tag}` : `commit/${commit}`;
+      return ref === null ? null : `${repository}/src/${ref}/${path}${at('L', line)}`;
+    },
     commits: 'commit',
   },
   {
     hosts: ['bitbucket'],
-    url: ({ repository, commit, path, line }) => `${repository}/src/${commit ?? 'HEAD'}/${path}${at('lines-', line)}`,
+    url: ({ repository, commit, tag, path, line }) =>
+      `${repository}/src/${commit ?? tag ?? 'HEAD'}/${path}${at('lines-', line)}`,
     commits: 'commits',
   },
 ];
 
 const COMMIT = /^[0-9a-f]{7,64}$/i;
+/** What names a version in place of a commit: `v1.4.2`. */
+const TAG = /^v?\d{1,9}(?:\.\d{1,9}){1,3}(?:-[0-9A-Za-z.-]{1,64})?$/;
+const VERSION = /^\d[0-9A-Za-z.+-]{0,99}$/;
 /** The longest address of a page; longer ones are no paths of a repository. */
 const LONGEST = 2_000;
 
+/** What an administrator has entered about the code of a project. */
+export type CodeSettings = Pick<ProjectInfo, 'path_roots' | 'tag_format'>;
+
+type Located = Pick<Item, 'repo_url' | 'commit_sha' | 'file_path' | 'line_no'> &
+  Partial<Pick<Item, 'last_build' | 'app_version'>>;
+
 /** The address; null where the repository, the file, or the forge's form of addresses is not known. */
-export function codeUrl(item: Pick<Item, 'repo_url' | 'commit_sha' | 'file_path' | 'line_no'>): string | null {
+export function codeUrl(item: Located, settings: CodeSettings = {}): string | null {
   const repository = repositoryOf(item.repo_url);
-  const path = pathOf(item.file_path);
+  const path = pathOf(withRoot(item.file_path, settings.path_roots ?? []));
   if (repository === null || path === null) return null;
   const commit = item.commit_sha !== null && COMMIT.test(item.commit_sha) ? item.commit_sha : null;
-  const url = forgeOf(repository)?.url({ repository: pageOf(repository), commit, path, line: item.line_no }) ?? null;
+  const place = { repository: pageOf(repository), commit, tag: tagOf(item, settings), path, line: item.line_no };
+  const url = forgeOf(repository)?.url(place) ?? null;
   return url === null || url.length > LONGEST ? null : url;
+}
+
+/** The path in the repository of a file on a machine, where a root of the project begins it. */
+function withRoot(file: string | null, roots: NonNullable<CodeSettings['path_roots']>): string | null {
+  if (file === null) return null;
+  const path = file.replaceAll('\\', '/');
+  const root = roots.find(({ from }) => isBelow(path, from.replaceAll('\\', '/')));
+  if (root === undefined) return file;
+  const rest = path.slice(root.from.length);
+  const joint = root.to === '' || root.to.endsWith('/') || rest.startsWith('/') ? '' : '/';
+  return `${root.to}${joint}${rest}`.replace(/^\/+/, '').replaceAll('//', '/');
+}
+
+const isBelow = (path: string, folder: string): boolean =>
+  path.startsWith(folder) && (folder.endsWith('/') || path.charAt(folder.length) === '/');
+
+/** The tag, where the item names one in place of a commit, or its version has one. */
+function tagOf(
+  { commit_sha, last_build = null, app_version = null }: Located,
+  { tag_format }: CodeSettings,
+): string | null {
+  if (commit_sha !== null && TAG.test(commit_sha)) return encodeURIComponent(commit_sha);
+  const version = last_build ?? app_version;
+  if (!tag_format || version === null) return null;
+  const plain = version.replace(/^[^@]*@/, '').replace(/^v(?=\d)/, '');
+  return VERSION.test(plain)
+    ? tag_format.replaceAll('{version}', plain).split('/').map(encodeURIComponent).join('/')
+    : null;
 }
 
 /** The address of a commit; null where the repository or the forge's form of addresses is not known. */

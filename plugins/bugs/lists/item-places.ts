@@ -2,6 +2,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { ReleaseSightings, type ItemTimeline } from '../builds/release-sightings.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import type { ProjectRepositories } from '../item/row.js';
 import { Items } from '../store/items.js';
@@ -18,6 +19,7 @@ export interface ItemSurroundings extends ItemTimeline {
 @injectable()
 export class ItemPlaces {
   constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'projects'>,
     @inject(Items) private readonly items: Items,
     @inject(Spreads) private readonly spreads: Spreads,
     @inject(ReleaseSightings) private readonly timeline: ReleaseSightings,
@@ -39,11 +41,12 @@ export class ItemPlaces {
 
   /** @param stored the item as it is stored, where the caller has it */
   async of(item: Item, { parted }: Pick<ItemDoc, 'parted'> = {}): Promise<ItemSurroundings> {
-    const [located, spread, timeline] = await Promise.all([
+    const [located, project, spread, timeline] = await Promise.all([
       this.items.located(item),
+      this.deps.projects.get(item.project),
       this.spreads.of({ ...item, parted }),
       this.timeline.of(item),
     ]);
-    return { code_url: codeUrl(located), spread, ...timeline };
+    return { code_url: codeUrl(located, project ?? {}), spread, ...timeline };
   }
 }

@@ -22,6 +22,7 @@ import { withNamed } from '../store/named.js';
 import { Items } from '../store/items.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import type { ItemDoc } from '../item/model.js';
+import { UNFILED_CREATION } from '../item/stored-names.js';
 import { ITEM_ROW } from '../item/row.js';
 import { Handovers, type Handover } from '../claims/handover.js';
 import { Leases } from '../claims/leases.js';
@@ -51,6 +52,8 @@ export interface ItemDetail extends ItemSurroundings, Record<'occurrences' | 'co
   /** As in the item. */
   people: number | null;
   pull_request: PullRequestView | null;
+  /** Who asked for a feature; null for other types. */
+  requester: string | null;
   handover: Handover;
 }
 
@@ -62,6 +65,8 @@ export interface SimilarItem extends Pick<
 
 /** Beside an item that was just claimed: its code, where else it happens, its newest occurrence, and items near it. */
 export interface Briefing extends ItemSurroundings {
+  /** Who asked for a feature; null for other types. */
+  requester: string | null;
   occurrence?: object;
   similar: SimilarItem[];
 }
@@ -187,30 +192,40 @@ export class Lists {
       return page.items;
     };
     const item = await this.items.view(doc);
-    const [surroundings, occurrences, comments, activity, links, pull_request, handover] = await Promise.all([
-      this.around.of(item, doc),
-      last('occurrences', wanted),
-      last('comments'),
-      last('activity'),
-      this.parts.links(doc, caller),
-      this.#pullRequest(doc),
-      this.handovers.of(doc),
-    ]);
+    const [surroundings, occurrences, comments, activity, links, pull_request, requester, handover] = await Promise.all(
+      [
+        this.around.of(item, doc),
+        last('occurrences', wanted),
+        last('comments'),
+        last('activity'),
+        this.parts.links(doc, caller),
+        this.#pullRequest(doc),
+        this.#requester(item, doc),
+        this.handovers.of(doc),
+      ],
+    );
     await this.leases.shown(doc, caller);
     const { people } = item;
     const parts = { occurrences, comments, activity, links };
-    return { item, ...surroundings, people, ...parts, pull_request, handover };
+    return { item, ...surroundings, people, ...parts, pull_request, requester, handover };
   }
 
   /** What an agent reads first with an item that it has just claimed. */
   async briefing(item: Item): Promise<Briefing> {
     const stored = await this.deps.items.get(item.id);
-    const [places, occurrence, similar] = await Promise.all([
+    const [places, requester, occurrence, similar] = await Promise.all([
       this.around.of(item, stored ?? {}),
+      this.#requester(item, stored),
       this.parts.newest(item.id),
       stored === null ? [] : similarTo(this.deps, stored, MOST_SIMILAR),
     ]);
-    return { ...places, ...(occurrence && { occurrence }), similar: similar.map(similarView) };
+    return { ...places, requester, ...(occurrence && { occurrence }), similar: similar.map(similarView) };
+  }
+
+  /** The history entry of a creation has the item's own id, once it has left the item. */
+  async #requester({ id, type }: Pick<Item, 'id' | 'type'>, stored: ItemDoc | null): Promise<string | null> {
+    if (type !== 'feature') return null;
+    return stored?.[UNFILED_CREATION] ?? (await this.deps.activity.get(id))?.actor ?? null;
   }
 
   async #pullRequest({ project, pr_url }: ItemDoc): Promise<PullRequestView | null> {

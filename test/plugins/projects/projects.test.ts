@@ -114,6 +114,26 @@ describe('projects', function () {
     expect(kept.json['project']).to.deep.include({ setup_scopes: ['updateservice:publish'] });
   });
 
+  it('takes the paths of the code and the tags of versions, by the API and by the form', async () => {
+    await create('shop');
+    const path_roots = [{ from: '/srv/app/', to: 'src/' }];
+    const code = { path_roots, tag_format: 'v{version}' };
+    expect((await call('PATCH', '/shop', code)).json['project']).to.deep.include(code);
+    for (const wrong of [{ tag_format: 'v1' }, { path_roots: [{ from: '', to: 'src/' }] }])
+      expect((await call('PATCH', '/shop', wrong)).status, JSON.stringify(wrong)).to.equal(422);
+    const admin = await fixture.signedIn();
+    expect((await admin.get('/projects/shop/edit')).text).to.include('/srv/app/ → src/');
+    const form = { name: 'Shop', cache_ttl_hours: '72', tag_format: '', setup_scopes: [] };
+    const lines = { path_roots: ' /srv/app/ → src/\r\n\r\n/opt/web -> web/ \r\n/up =>' };
+    expect((await admin.post('/projects/shop/edit', { ...form, ...lines }, '/projects/shop/edit')).status).to.equal(
+      303,
+    );
+    expect((await call('GET', '/shop')).json['project']).to.deep.include({
+      path_roots: [...path_roots, { from: '/opt/web', to: 'web/' }, { from: '/up', to: '' }],
+      tag_format: null,
+    });
+  });
+
   it('changes what is given and nothing else', async () => {
     await create('shop');
     fixture.clock.forward(1000);

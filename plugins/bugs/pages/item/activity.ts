@@ -45,6 +45,8 @@ const WHY: Record<string, string> = {
   released: 'given back',
   release: 'its release was published',
   merged: 'its fix is on the default branch',
+  'pull request closed': 'its pull request was closed without a merge',
+  'pull request reopened': 'its pull request is open again',
   regression: 'it happened again',
   rate: 'so many in one hour',
   error_level: 'a graver error level was reported',
@@ -64,6 +66,12 @@ function claimText({ data, actor }: Entry): string {
   const agent = text(data['agent']);
   const by = data['by'] === 'next' ? ' from the queue' : '';
   return agent === actor || agent === '' ? `claimed it${by}` : `claimed it${by} as ${agent}`;
+}
+
+function progressText({ data }: Entry): string {
+  const note = text(data['note']);
+  const tokens = typeof data['tokens'] === 'number' ? ` (${data['tokens'].toLocaleString('en')} tokens)` : '';
+  return `${note === '' ? 'renewed the lease' : `says: ${note}`}${tokens}`;
 }
 
 /** Field names in people's words. */
@@ -142,7 +150,7 @@ function requestText({ data }: Entry): string {
 const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
   claimed: ['robot', claimText],
   reclaimed: ['robot', () => 'claimed it again with a new token'],
-  renewed: ['clock', () => 'renewed the lease'],
+  renewed: ['clock', progressText],
   commented: ['comment', () => 'commented'],
   severity: ['flag', ({ data }) => `set severity from ${text(data['from'])} to ${text(data['to'])}${because(data)}`],
   'severity locked': ['lock', () => 'locked the severity'],
@@ -163,6 +171,8 @@ const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
   blocked: ['lock', () => 'found it blocked: agents do not get it from the queue'],
   unblocked: ['unlock', () => 'found nothing that blocks it any more'],
   'agent requested': ['robot', requestText],
+  'pull request merged': ['merge', () => 'saw its pull request merged'],
+  'pull request closed': ['history', () => 'saw its pull request closed without a merge'],
 };
 
 export function lineOf(entry: Entry): Line {

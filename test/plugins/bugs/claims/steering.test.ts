@@ -40,6 +40,30 @@ for (const { name, open } of ENGINES)
       (await fixture.bugs.record(report({ title: `Item ${'x'.repeat(++items)}`, ...fields }))).id;
     const claim = (id: string, caller = ONE): Promise<Claimed> => fixture.leases.claim(id, caller, {});
 
+    it('tells what its holder says of its progress with a renewal', async () => {
+      const id = await made();
+      const { claim_token } = (await claim(id)).lease;
+      await fixture.leases.renew(id, ONE, { claim_token, note: ' The total is rounded twice ', tokens: 2450 });
+      await fixture.leases.renew(id, ONE, { claim_token });
+      const { item, activity } = await fixture.lists.detail(id, MANAGER);
+      expect(item.claim).to.include({ renewals: 2, note: 'The total is rounded twice', tokens: 2450 });
+      expect(item.untrusted_fields).to.include('claim.note');
+      expect((activity as { data: object }[])[1]?.data).to.include({
+        note: 'The total is rounded twice',
+        tokens: 2450,
+      });
+      await fixture.leases.release(id, ONE, { claim_token });
+      expect((await claim(id, TWO)).item.claim).to.not.have.any.keys('note', 'tokens');
+    });
+
+    it('names who asked for a feature', async () => {
+      const id = await made({ type: 'feature', reporter: 'Ada' });
+      expect((await fixture.lists.detail(id, MANAGER)).requester).to.equal('Ada');
+      const { item } = await claim(id);
+      expect((await fixture.lists.briefing(item)).requester).to.equal('Ada');
+      expect((await fixture.lists.detail(await made(), MANAGER)).requester).to.equal(null);
+    });
+
     it('hands over what the one before said, and the fix that did not last', async () => {
       const id = await made();
       expect((await claim(id)).handover).to.deep.include({ released_by: null, comments: [], earlier_fix: null });

@@ -53,6 +53,49 @@ describe('the code’s page in its repository', () => {
       expect(of(repository)).to.equal(null);
     });
 
+  const ROOTS = [
+    { from: '/srv/app/', to: 'src/' },
+    { from: '/srv/app2', to: '' },
+    { from: 'C:\\app\\', to: 'win' },
+    { from: '/up/', to: '../' },
+  ];
+  for (const [file, path] of [
+    ['/srv/app/cart.ts', 'src/cart.ts'],
+    ['/srv/app/pay/cart.ts', 'src/pay/cart.ts'],
+    ['/srv/app2/cart.ts', 'cart.ts'],
+    ['/srv/app22/cart.ts', null],
+    ['/srv/application/cart.ts', null],
+    ['C:\\app\\pay\\cart.cs', 'win/pay/cart.cs'],
+    ['/up/cart.ts', null],
+    ['/srv/app/../etc/passwd', null],
+    ['src/cart.ts', 'src/cart.ts'],
+  ] as const)
+    it(`finds ${file} by the project’s paths`, () => {
+      const item = { repo_url: 'https://github.com/acme/shop', file_path: file, commit_sha: null, line_no: null };
+      const url = path === null ? null : `https://github.com/acme/shop/blob/HEAD/${path}`;
+      expect(codeUrl(item, { path_roots: ROOTS })).to.equal(url);
+    });
+
+  for (const [commit_sha, last_build, tag_format, ref] of [
+    [null, '1.4.2', 'v{version}', 'v1.4.2'],
+    [null, 'shop@v1.4.2', 'release/{version}', 'release/1.4.2'],
+    ['a1b2c3d', '1.4.2', 'v{version}', 'a1b2c3d'],
+    ['v1.4.2', null, null, 'v1.4.2'],
+    [null, 'nightly', 'v{version}', 'HEAD'],
+    [null, '1.4.2', null, 'HEAD'],
+    [null, '1.0/../..', 'v{version}', 'HEAD'],
+  ] as const)
+    it(`shows commit ${commit_sha}, version ${last_build}, tags ${tag_format} at ${ref}`, () => {
+      const item = { file_path: 'a.ts', commit_sha, last_build, line_no: 1 };
+      const at = (repo_url: string): string | null => codeUrl({ ...item, repo_url }, { tag_format });
+      expect(at('https://github.com/acme/shop')).to.equal(`https://github.com/acme/shop/blob/${ref}/a.ts#L1`);
+      expect(at('https://gitlab.com/acme/shop')).to.equal(`https://gitlab.com/acme/shop/-/blob/${ref}/a.ts#L1`);
+      const gitea = ref === 'a1b2c3d' ? `commit/${ref}` : `tag/${ref}`;
+      expect(at('https://gitea.example.org/acme/shop')).to.equal(
+        ref === 'HEAD' ? null : `https://gitea.example.org/acme/shop/src/${gitea}/a.ts#L1`,
+      );
+    });
+
   for (const file of [
     null,
     '',
