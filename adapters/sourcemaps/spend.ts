@@ -1,7 +1,7 @@
 /** Processor time that a job may take, as its own process counts it: a busy machine makes no job more expensive. */
 import { MapRefused } from '../../ports/source-maps/reader.js';
 
-/** Called every few thousand steps. @throws MapRefused once the time is used up */
+/** Called every few thousand steps. @throws MapRefused, which does not last: machines differ in speed */
 export type Spend = () => void;
 
 export function usedMs(): number {
@@ -13,6 +13,6 @@ export function usedMs(): number {
 export function spendUpTo(mostMs: number): Spend {
   const end = usedMs() + mostMs;
   return () => {
-    if (usedMs() > end) throw new MapRefused('takes more processor time than a map may');
+    if (usedMs() > end) throw new MapRefused('takes more processor time than a map may', false);
   };
 }

@@ -137,7 +137,12 @@ async function answerTo(job: MapJob): Promise<Answer> {
     return await work(job);
   } catch (error) {
     if (error instanceof MapRefused) return { refused: error.why, lasting: error.lasting };
-    return { refused: error instanceof RangeError ? 'is nested too deeply' : 'is damaged', lasting: true };
+    if (!(error instanceof RangeError)) return { refused: 'is damaged', lasting: true };
+    // V8 says both by the same class; only one of them is about the bytes.
+    const isDeep = error.message.includes('call stack');
+    return isDeep
+      ? { refused: 'is nested too deeply', lasting: true }
+      : { refused: 'was not read: the process that reads maps is short of memory', lasting: false };
   }
 }
 

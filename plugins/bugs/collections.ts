@@ -97,8 +97,10 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   {
     name: 'occurrences',
     // The occurrences of an item are found by their ids (`slotIds`).
-    indexes: [{ fields: ['received_at'] }],
+    indexes: [{ fields: ['received_at'] }, { fields: ['late_at'] }],
     tuning: {
+      // Few occurrences wait for their source maps.
+      sparse: ['late_at'],
       compressed: [
         'error_message',
         'exception_class',

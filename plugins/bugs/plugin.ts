@@ -26,6 +26,7 @@ import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
 import { PROJECT_BELONGINGS, PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
+import { LATE_OCCURRENCES } from '../../ports/domain/late-frames.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { RUNTIME } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
@@ -104,9 +105,17 @@ export default definePlugin<BugsConfig>({
   critical: true,
   needs: [PROJECTS.name, ACCOUNTS.name, LIVE_TOKENS.name, RUNTIME.name],
   uses: [AUDIT.name],
-  provides: [BUGS, ITEMS, ERROR_GROUPS, MUTING, VERSION_FAULTS, AGENT_SETTINGS, BUILD_HISTORY, PUBLISHED_VERSIONS].map(
-    ({ name }) => name,
-  ),
+  provides: [
+    BUGS,
+    ITEMS,
+    ERROR_GROUPS,
+    MUTING,
+    VERSION_FAULTS,
+    AGENT_SETTINGS,
+    BUILD_HISTORY,
+    PUBLISHED_VERSIONS,
+    LATE_OCCURRENCES,
+  ].map(({ name }) => name),
   extensionPoints: [
     REPORT_FILTERS.point,
     ITEM_ACTIONS.point,
@@ -201,6 +210,7 @@ export default definePlugin<BugsConfig>({
         [ITEMS.name]: perPlugin(({ id }) => services.tracked.of(id)),
         [ERROR_GROUPS.name]: board,
         [MUTING.name]: services.muting,
+        [LATE_OCCURRENCES.name]: services.late,
         [VERSION_FAULTS.name]: services.faults,
         [BUILD_HISTORY.name]: services.history,
         [PUBLISHED_VERSIONS.name]: services.publishedBuilds,

@@ -23,6 +23,7 @@ import { Board } from './lists/board.js';
 import { Lists } from './lists/lists.js';
 import { SavedViews } from './lists/saved-views.js';
 import { Stats } from './lists/stats.js';
+import { StoredLateOccurrences } from './late/late-occurrences.js';
 import { Links } from './links/links.js';
 import { Merging } from './editing/merging.js';
 import { GroupingRules } from './regrouping/registry.js';
@@ -61,6 +62,7 @@ const SERVICES = {
   bulk: Bulk,
   bulkRuns: BulkRuns,
   merging: Merging,
+  late: StoredLateOccurrences,
   links: Links,
   splitting: Splitting,
   reasons: Reasons,

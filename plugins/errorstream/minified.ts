@@ -5,7 +5,8 @@
  */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import type { ErrorReport } from '../../ports/domain/errors.js';
-import type { FrameRewriter } from '../../ports/domain/frames.js';
+import type { FrameRewriter, RewrittenFrames } from '../../ports/domain/frames.js';
+import type { LateFrames } from '../../ports/domain/late-frames.js';
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
 import type { Json } from '../../ports/store.js';
 import type { ErrorBody } from './body.js';
@@ -15,10 +16,10 @@ import { framesIn, writtenBack, type TextFrame } from './trace-lines.js';
 export const FIND_REWRITER = token<() => FrameRewriter | undefined>('errorstream.frames');
 
 /** A report of an application or of a plugin. */
-type TracedBody = ErrorBody & Pick<ErrorReport, 'function'>;
+type TracedBody = ErrorBody & Pick<ErrorReport, 'function' | 'late'>;
 
 /** Characters of the raw trace that are kept. */
-const RAW = 8_192;
+export const RAW = 8_192;
 
 @injectable()
 export class MinifiedTraces {
@@ -39,13 +40,18 @@ export class MinifiedTraces {
     trace: string,
     frames: readonly TextFrame[],
   ): Promise<Body> {
-    for (const release of releasesOf(body)) {
+    const releases = releasesOf(body);
+    let late: RewrittenFrames | null = null;
+    for (const release of releases) {
       const { project } = body;
       const found = await rewriter.rewrite({ project, release, dist: null, debugIds: new Map(), frames });
-      if (found?.frames.some((position) => position !== null))
-        return { ...body, ...fieldsOf(body, trace, frames, found.frames) };
+      if (found === null) continue;
+      const isRewritten = found.frames.some((position) => position !== null);
+      const made = isRewritten ? { ...body, ...fieldsOf(body, trace, frames, found.frames) } : body;
+      if (found.late.length > 0) late ??= found;
+      if (isRewritten) return found.late.length === 0 ? made : { ...made, ...lateOf(made, releases, frames, found) };
     }
-    return body;
+    return late === null ? body : { ...body, ...lateOf(body, releases, frames, late) };
   }
 }
 
@@ -80,8 +86,26 @@ function fieldsOf(
   };
 }
 
+/** What a later attempt must know, and why the frames are the script's until then. */
+function lateOf(
+  { file, file_path, context }: TracedBody,
+  releases: readonly string[],
+  frames: readonly TextFrame[],
+  { late, missing }: RewrittenFrames,
+): Pick<TracedBody, 'late' | 'context'> {
+  const given = file ?? file_path ?? '';
+  const first = given === '' ? frames[0] : frames.find((frame) => frame.file === given);
+  const stack: LateFrames['stack'] =
+    first === undefined ? [] : [{ file: first.file, line: first.line, column: first.column, in_app: null }];
+  const scripts = late.map((name) => ({ file: name, shown: name, debug_id: null }));
+  return {
+    late: { releases, dist: null, scripts, stack },
+    context: { ...context, missing_source_maps: missing.map((map) => ({ ...map })) },
+  };
+}
+
 /** Lines of source by their numbers, as the intake of SDKs has them. */
-function sourceOf({ line, source }: SourcePosition): { source?: Json } {
+export function sourceOf({ line, source }: SourcePosition): { source?: Json } {
   if (source === null) return {};
   const first = line - source.before.length;
   const lines = [...source.before, source.line, ...source.after];

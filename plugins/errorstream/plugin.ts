@@ -8,11 +8,13 @@ import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, ITEMS, MUTING, REPORT_FILTERS } from '../../ports/domain/bugs.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { FRAME_REWRITER } from '../../ports/domain/frames.js';
+import { LATE_OCCURRENCES } from '../../ports/domain/late-frames.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { ERRORS } from './errors.js';
 import { firstErrorCommand } from './first-error.js';
+import { LateFrameJob } from './late-frames.js';
 import { FIND_REWRITER } from './minified.js';
 import { ErrorReportIntake } from './intake.js';
 import { pages, panels, type ErrorPageDeps } from './pages.js';
@@ -30,7 +32,7 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   title: 'Error stream',
-  needs: [BUGS.name, ERROR_GROUPS.name, ITEMS.name, MUTING.name, PROJECTS.name],
+  needs: [BUGS.name, LATE_OCCURRENCES.name, ERROR_GROUPS.name, ITEMS.name, MUTING.name, PROJECTS.name],
   uses: [AUDIT.name, FRAME_REWRITER.name],
   tags: { errors: 'The intake for an application’s exception handler, and the ignore rules that mute known noise.' },
   provides: [ERROR_INTAKE.name],
@@ -54,13 +56,16 @@ export default definePlugin({
       baseUrl: () => ctx.app.base_url,
     };
     ctx.bind(FIND_REWRITER, () => ctx.find(FRAME_REWRITER));
-    const { intake } = ctx.services({ intake: ErrorReportIntake });
+    const { intake, lateFrames } = ctx.services({ intake: ErrorReportIntake, lateFrames: LateFrameJob });
     const rules = buildRules(ctx, ruleDeps(ctx));
     return {
       routes: [...routes(intake), ...ruleRoutes(rules.registry)],
       pages: [...pages(page), ...rulePages(rules.registry, ctx.clock, ctx.resolve(ITEMS))],
       panels: panels(page),
-      jobs: ruleJobs(rules),
+      jobs: [
+        ...ruleJobs(rules),
+        { name: 'late_frames', everyMs: 30_000, timeoutMs: 600_000, run: ({ signal }) => lateFrames.run(signal) },
+      ],
       services: { [ERROR_INTAKE.name]: intake },
       extensions: [
         extend(REPORT_FILTERS, rules.book),

@@ -74,7 +74,7 @@ const NO_DETAILS: Details = { context: null, breadcrumbs: null };
 const noDetails = (): Details => NO_DETAILS;
 
 /** What only plugins state of a report. */
-type Stated = Pick<ErrorReport, 'message_template' | 'members' | 'function' | 'build_number'>;
+type Stated = Pick<ErrorReport, 'message_template' | 'members' | 'function' | 'build_number' | 'late'>;
 
 /** A body's details are cut at once, because the answer names what was cut; others when they are called for. */
 function detailsOf(
@@ -155,6 +155,7 @@ export function reportOf(
     file_path: cutter.text(file, path, LIMITS.path, cutHead),
     function_name: body.function ?? null,
     line_no: body.line ?? body.line_no ?? null,
+    late: body.late ?? null,
     stack_trace: cutter.text('stack_trace', body.stack_trace, LIMITS.stack_trace, cutStack),
     environment,
     app_version: cutter.text(version, versionText === null ? null : versionName(versionText), LIMITS.short),

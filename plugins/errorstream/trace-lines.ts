@@ -20,19 +20,28 @@ const SCRIPT = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s()]{1,1900}\.[cm]?js$/i;
 /** The frames whose script has an address. */
 export function framesIn(trace: string): TextFrame[] {
   // Most traces name files: they need no look at their lines.
-  if (!trace.includes('://')) return [];
-  return trace.split('\n', MOST_LINES).flatMap((line, at) => frameOf(line, at) ?? []);
+  return trace.includes('://') ? framesOf(trace, scriptOf) : [];
 }
 
-function frameOf(text: string, at: number): TextFrame | null {
+/** The frames of these scripts, by the names that the trace has for them. */
+export const framesNaming = (trace: string, scripts: ReadonlyMap<string, string>): TextFrame[] =>
+  framesOf(trace, (name) => scripts.get(name) ?? null);
+
+const framesOf = (trace: string, fileOf: (name: string) => string | null): TextFrame[] =>
+  trace.split('\n', MOST_LINES).flatMap((line, at) => frameOf(line, at, fileOf) ?? []);
+
+const scriptOf = (name: string): string | null => (SCRIPT.test(name.split(/[?#]/, 1)[0] ?? '') ? name : null);
+
+function frameOf(text: string, at: number, fileOf: (name: string) => string | null): TextFrame | null {
   const place = text.length > LONGEST ? null : PLACE.exec(text);
   if (place === null) return null;
   const head = text.slice(0, place.index);
   const body = head.trimStart();
   const indent = head.slice(0, head.length - body.length);
-  const [name, file] = body.startsWith('at ') ? ofV8(body.slice(3)) : ofOthers(body);
+  const [name, given] = body.startsWith('at ') ? ofV8(body.slice(3)) : ofOthers(body);
   const [line, column] = [Number(place[1]), Number(place[2])];
-  if (!SCRIPT.test(file.split(/[?#]/, 1)[0] ?? '') || line < 1 || column < 1) return null;
+  const file = fileOf(given);
+  if (file === null || line < 1 || column < 1) return null;
   return { at, form: body.startsWith('at ') ? 'v8' : 'at', indent, function: name, file, line, column };
 }
 

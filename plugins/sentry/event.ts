@@ -5,13 +5,14 @@
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport } from '../../ports/domain/errors.js';
 import type { MissingMap } from '../../ports/domain/frames.js';
+import type { LateFrames } from '../../ports/domain/late-frames.js';
 import type { Json } from '../../ports/store.js';
 import { contextOf } from './context.js';
 import { chainOf, membersOf, reframed, type Thrown } from './chain.js';
 import { framesOf, type StackFrame } from './frames.js';
 import { messageOf } from './message.js';
 import { isRust, rustFrames } from './rust.js';
-import { placeOf, stackOf } from './stack.js';
+import { framesIn, placeOf, stackOf } from './stack.js';
 import { instant } from './time.js';
 import { userOf } from './user.js';
 import { readVersion } from '../../lib/versions.js';
@@ -77,6 +78,8 @@ export interface AboutEvent {
   id: string;
   /** Source maps that its frames would need. */
   missing?: readonly MissingMap[];
+  /** Source maps that were not read in time. */
+  late?: Omit<LateFrames, 'stack'> | null;
 }
 
 export function reportOf(event: Loose, about: AboutEvent): ReadEvent {
@@ -100,6 +103,7 @@ export function reportOf(event: Loose, about: AboutEvent): ReadEvent {
     file: stack?.file ?? null,
     function: stack?.function ?? null,
     line: stack?.line ?? null,
+    late: about.late ? { ...about.late, stack: lateStack(chain) } : null,
     stack_trace: stack?.text ?? null,
     environment: line(event['environment']),
     app_version: version,
@@ -197,4 +201,16 @@ function fingerprintOf(fingerprint: unknown): string[] | null {
   if (!Array.isArray(fingerprint)) return null;
   const parts = fingerprint.slice(0, MOST_FINGERPRINT).flatMap((part: unknown) => text(part) ?? []);
   return parts.length === 0 ? null : parts;
+}
+
+/** Frames that a later attempt reads to find the application's own one. */
+const MOST_LATE = 50;
+
+function lateStack(chain: readonly Thrown[]): LateFrames['stack'] {
+  return framesIn(chain)
+    .slice(0, MOST_LATE)
+    .flatMap(({ place, absPath, line: at, column, inApp }) => {
+      const file = absPath ?? place;
+      return file === null || at === null || column === null ? [] : [{ file, line: at, column, in_app: inApp }];
+    });
 }

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { inject, injectable, PORT, token, type Ids } from '../../kernel/contract.js';
 import { denied, notFound, ServiceError } from '../../kernel/errors.js';
 import { ERROR_INTAKE, type ErrorIntake, type ErrorSender } from '../../ports/domain/errors.js';
-import type { FrameRewriter, MissingMap } from '../../ports/domain/frames.js';
+import type { FrameRewriter } from '../../ports/domain/frames.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { TokenPrincipal } from '../../ports/http.js';
 import { isCheckIn } from './check-in.js';
@@ -12,7 +12,7 @@ import type { Envelope, EnvelopeItem } from './envelope.js';
 import { eventIdOf, reportOf, type AboutEvent } from './event.js';
 import { feedbackOf, isFeedback } from './feedback.js';
 import { MOST_VALUES, readJson } from '../../lib/text/event-json.js';
-import { scriptFramesOf, statesDebugIds } from './scripts.js';
+import { scriptFramesOf, statesDebugIds, type AppliedFrames } from './scripts.js';
 import { isSession, weightOfSessions } from './session.js';
 import type { AboutSessions } from './session.js';
 import { categoryOf } from './skipped.js';
@@ -172,16 +172,16 @@ export class SentryIntake {
 
   async #record(event: Loose, about: AboutEvent, caller: SentryCaller): Promise<void> {
     const rewriting = this.#rewritten(event, about.project);
-    const missing = rewriting === null ? [] : await rewriting;
-    const { report, details } = reportOf(event, { ...about, missing });
+    const applied = rewriting === null ? null : await rewriting;
+    const { report, details } = reportOf(event, applied === null ? about : { ...about, ...applied });
     await this.errors.record(report, senderOf(caller), details);
   }
 
   /**
    * Frames of minified scripts become those of the sources, in the event.
-   * @returns the maps that are missing; null, at once: the event stays as it is
+   * @returns what the maps did not say; null, at once: the event stays as it is
    */
-  #rewritten(event: Loose, project: string): Promise<MissingMap[]> | null {
+  #rewritten(event: Loose, project: string): Promise<AppliedFrames> | null {
     const rewriter = this.frames();
     // Most events have no debug ids, and most projects no maps: then the frames are not even gathered.
     if (rewriter === undefined || (!statesDebugIds(event) && rewriter.hasNone(project))) return null;

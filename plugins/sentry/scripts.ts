@@ -4,15 +4,16 @@
  * grouping, trace and context agree; the raw one stays beside it.
  */
 import type { FrameQuestion, MissingMap, RewrittenFrames } from '../../ports/domain/frames.js';
+import type { LateFrames } from '../../ports/domain/late-frames.js';
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
 import { guidOf } from '../../lib/text/guid.js';
+import { VENDOR_PATH } from '../../lib/text/vendor-paths.js';
 import { line, list, record, records, type Loose } from './values.js';
 
 /** Of one event. A chain of ten causes has fewer that matter. */
 const MOST_FRAMES = 500;
 const MOST_IMAGES = 500;
 const LONGEST_ADDRESS = 1_000;
-const VENDOR = /(?:^|\/)(?:node_modules|bower_components)\//;
 
 /** A frame with line and column: the engines of scripts give both. */
 interface Found {
@@ -57,34 +58,62 @@ function debugIdsIn(event: Loose): Map<string, string> {
 
 export interface ScriptFrames {
   question: FrameQuestion;
-  /** Writes the answer into the event. @returns the maps that are missing */
-  apply(answer: RewrittenFrames): MissingMap[];
+  /** Writes the answer into the event. */
+  apply(answer: RewrittenFrames): AppliedFrames;
+}
+
+/** What source maps did not say of an event. */
+export interface AppliedFrames {
+  missing: MissingMap[];
+  /** What a later attempt must know; null: there is none to make. */
+  late: Omit<LateFrames, 'stack'> | null;
 }
 
 /** Null: the event has no frame that a map could speak of. */
 export function scriptFramesOf(event: Loose, project: string): ScriptFrames | null {
   const found = framesIn(event);
   if (found.length === 0) return null;
+  const debugIds = debugIdsIn(event);
   return {
     question: {
       project,
       release: line(event['release']),
       dist: line(event['dist']),
-      debugIds: debugIdsIn(event),
+      debugIds,
       frames: found.map(({ file, line: at, column }) => ({ file, line: at, column })),
     },
-    apply: ({ frames, missing }) => {
+    apply: ({ frames, missing, late }) => {
       frames.forEach((position, i) => {
         const frame = found[i];
-        if (position !== null && frame !== undefined) rewrite(frame, position);
+        if (frame === undefined) return;
+        if (position !== null) rewrite(frame, position);
+        // A later attempt finds line and column in the stored frame.
+        else if (late.includes(frame.file)) frame.given['raw'] = rawOf(frame);
       });
-      return missing;
+      if (late.length === 0) return { missing, late: null };
+      const scripts = late.map((file) => ({
+        file,
+        shown: shownBy(found.find((frame) => frame.file === file)?.given, file),
+        debug_id: debugIds.get(file) ?? null,
+      }));
+      return { missing, late: { releases: [line(event['release'])], dist: line(event['dist']), scripts } };
     },
   };
 }
 
-function rewrite({ given, file, line: at, column }: Found, position: SourcePosition): void {
-  const raw = { filename: file, lineno: at, colno: column, function: line(given['function']) };
+/** The script as traces name it. */
+const shownBy = (given: Loose | undefined, file: string): string => line(given?.['filename'])?.trim() ?? file;
+
+const rawOf = ({ given, file, line: at, column }: Found): Loose => ({
+  filename: file,
+  lineno: at,
+  colno: column,
+  function: line(given['function']),
+});
+
+function rewrite(frame: Found, position: SourcePosition): void {
+  const { given } = frame;
+  const raw = rawOf(frame);
   const { source } = position;
   delete given['raw_function'];
   Object.assign(given, {
@@ -95,7 +124,7 @@ function rewrite({ given, file, line: at, column }: Found, position: SourcePosit
     colno: position.column,
     function: position.function,
     // An SDK takes all that a page loads for the application's.
-    in_app: given['in_app'] !== false && !VENDOR.test(position.file),
+    in_app: given['in_app'] !== false && !VENDOR_PATH.test(position.file),
     ...(source !== null && { pre_context: source.before, context_line: source.line, post_context: source.after }),
   });
 }

@@ -65,14 +65,13 @@ export class Frames implements FrameRewriter {
     const { project, debugIds, frames } = question;
     if (frames.length === 0) return null;
     if (debugIds.size === 0 && this.hasNone(project)) return null;
-    const asTheyAre = (): RewrittenFrames => ({ frames: frames.map(() => null), missing: [] });
     const rewritten = this.#rewritten(question).catch((err: unknown) => {
       this.log.error({ err, project }, 'the frames of an error could not be rewritten');
-      return asTheyAre();
+      return this.#late(question);
     });
     return this.#inTime(rewritten, () => {
-      this.log.warn({ project }, 'the source maps of an error were not read in time: its frames stay as they are');
-      return { ...asTheyAre(), missing: this.#late(question) };
+      this.log.warn({ project }, 'the source maps of an error were not read in time: its frames are rewritten later');
+      return this.#late(question);
     });
   }
 
@@ -89,31 +88,36 @@ export class Frames implements FrameRewriter {
     const { project, frames, debugIds } = question;
     const positions: (SourcePosition | null)[] = frames.map(() => null);
     const missing: MissingMap[] = [];
+    const late: string[] = [];
     const some = await this.artifacts.hasSome(project);
     for (const [file, indexes] of byFile(frames)) {
       const debugId = debugIds.get(file) ?? null;
       const miss = (why: string): void => {
-        if (debugId !== null && missing.length < MOST_MISSING) missing.push(this.#missing(project, file, debugId, why));
+        if (missing.length < MOST_MISSING) missing.push(this.#missing(project, file, debugId, why));
       };
       const pair = some ? await this.artifacts.find({ ...question, file, debugId }) : null;
-      if (pair === null) miss(`The source map with the debug id ${debugId ?? ''} was not uploaded.`);
-      else if (pair.map.fault !== null) miss(`The source map with the debug id ${debugId ?? ''} ${pair.map.fault}.`);
-      else {
-        const why = await this.#locate(project, pair, frames, indexes, positions);
-        if (why !== null) miss(`The source map with the debug id ${debugId ?? ''} ${why}.`);
+      if (pair === null) {
+        if (debugId !== null) miss('was not uploaded');
+      } else if (pair.map.fault !== null) {
+        if (debugId !== null) miss(pair.map.fault);
+      } else {
+        const refused = await this.#locate(project, pair, frames, indexes, positions);
+        if (refused === null) continue;
+        if (!refused.lasting) late.push(file);
+        if (debugId !== null || !refused.lasting) miss(refused.why);
       }
     }
-    return { frames: positions, missing };
+    return { frames: positions, missing, late };
   }
 
-  /** Fills in the positions of a script's frames; a clause where its map cannot be used. */
+  /** Fills in the positions of a script's frames; the refusal where its map cannot be used. */
   async #locate(
     project: string,
     pair: MapPair,
     frames: readonly ScriptFrame[],
     indexes: readonly number[],
     positions: (SourcePosition | null)[],
-  ): Promise<string | null> {
+  ): Promise<MapRefused | null> {
     const nameOf = ({ line, column }: ScriptFrame): string => `${pair.map.id}:${line}:${column}`;
     const unknown: ScriptFrame[] = [];
     for (const index of indexes) {
@@ -127,7 +131,7 @@ export class Frames implements FrameRewriter {
       } catch (error) {
         if (!(error instanceof MapRefused)) throw error;
         if (error.lasting) await this.artifacts.faulty(pair.map, error.why);
-        return error.why;
+        return error;
       }
     }
     for (const index of indexes) {
@@ -155,17 +159,13 @@ export class Frames implements FrameRewriter {
     return { file, bytes: this.bundles.bytesOf({ id: bundle, size: file.offset + file.length }) };
   }
 
-  /** The maps of scripts that state a debug id, of an error that cannot wait for them any longer. */
-  #late({ project, debugIds, frames }: FrameQuestion): MissingMap[] {
-    const files = [...byFile(frames).keys()].flatMap((file) => {
-      const id = debugIds.get(file);
-      return id === undefined ? [] : [{ file, id }];
-    });
-    return files
+  /** The answer for an error that cannot wait for its maps any longer. */
+  #late({ project, debugIds, frames }: FrameQuestion): RewrittenFrames {
+    const late = [...byFile(frames).keys()];
+    const missing = late
       .slice(0, MOST_MISSING)
-      .map(({ file, id }) =>
-        this.#missing(project, file, id, `The source map with the debug id ${id} was not read in time.`),
-      );
+      .map((file) => this.#missing(project, file, debugIds.get(file) ?? null, 'was not read in time'));
+    return { frames: frames.map(() => null), missing, late };
   }
 
   /** Once a day for each bundle: what is used stays. */
@@ -177,8 +177,10 @@ export class Frames implements FrameRewriter {
     await this.bundles.used(bundle, now);
   }
 
-  #missing(project: string, file: string, debug_id: string, problem: string): MissingMap {
+  /** @param clause what is wrong with the map */
+  #missing(project: string, file: string, debug_id: string | null, clause: string): MissingMap {
     const url = this.app.base_url;
+    const problem = `The source map ${debug_id === null ? `of ${file}` : `with the debug id ${debug_id}`} ${clause}.`;
     const command = `sentry-cli --url ${url} sourcemaps upload --org aos --project ${project} ./dist`;
     return { file, debug_id, problem, command };
   }

@@ -5,6 +5,7 @@
 import type { Json } from '../store.js';
 import { token } from '../token.js';
 import type { ErrorLevel, GroupMember, ItemStatus, Severity } from './bugs.js';
+import type { LateFrames } from './late-frames.js';
 
 /** One runtime error, well-typed; what is longer than its limit is cut. Blank text is none. */
 export interface ErrorReport {
@@ -22,6 +23,8 @@ export interface ErrorReport {
   function?: string | null;
   line?: number | null;
   stack_trace?: string | null;
+  /** Frames that could not be rewritten in time. */
+  late?: LateFrames | null;
   environment?: string | null;
   app_version?: string | null;
   /** Numeric build metadata that `app_version` does not hold: `388` of `shop@1.4.2+388`. */

@@ -23,10 +23,11 @@ export interface FrameQuestion {
   frames: readonly ScriptFrame[];
 }
 
-/** A script that states a debug id, and whose map is not there or cannot be used. */
+/** A script whose map is not there, cannot be used, or was not read in time. */
 export interface MissingMap {
   file: string;
-  debug_id: string;
+  /** Null: the script states none, and its map was not read in time. */
+  debug_id: string | null;
   /** A sentence for people. */
   problem: string;
   /** Uploads it; without a secret. */
@@ -37,6 +38,8 @@ export interface RewrittenFrames {
   /** One for each frame, in their order; null: it stays as it is. */
   frames: (SourcePosition | null)[];
   missing: MissingMap[];
+  /** Scripts whose maps were not read for reasons of the moment: the same question may be answered later. */
+  late: string[];
 }
 
 export interface FrameRewriter {

@@ -1,6 +1,7 @@
 /** Items of the bug tracker and the reports that make them (contracts 20 and 21), as plugins see them. */
 import type { Json } from '../store.js';
 import type { PullRequestState } from './forge-changes.js';
+import type { LateFrames } from './late-frames.js';
 
 export type ItemType = 'bug' | 'feature' | 'error';
 export type Severity = 'critical' | 'high' | 'medium' | 'low';
@@ -39,6 +40,8 @@ export interface Report {
   function_name?: string | null;
   line_no?: number | null;
   stack_trace?: string | null;
+  /** Frames that source maps could not rewrite in time. */
+  late?: LateFrames | null;
   /** Masked in place of the message, and not stored. */
   message_template?: string | null;
   /** The members of an exception group that has several; their classes and places are part of the grouping key. */

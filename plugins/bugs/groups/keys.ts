@@ -123,6 +123,11 @@ export class Keys {
     return existing(winner?.counts_at ?? winner?.item_id ?? decision.item_id);
   }
 
+  /** Leads the key of an occurrence whose frames were rewritten later to its item. */
+  async addRewritten(keyed: Keyed, item_id: string): Promise<void> {
+    await this.#lead(keyed, keyed.dedup_key, item_id, 'rewritten');
+  }
+
   /** Removes the leads to a deleted item for this report. The item's other keys went with it. */
   async release({ project, dedup_key, bare_key }: Keyed, itemId: string): Promise<void> {
     const { keys, families } = this.deps;

@@ -121,7 +121,7 @@ export const groupingOutput = named(
                 masked: outside.description('The message without what differs from case to case'),
                 came: joi
                   .string()
-                  .valid('first', 'joined', 'flood', 'merged', 'split')
+                  .valid('first', 'joined', 'flood', 'rewritten', 'merged', 'split')
                   .description('How the key came to the item'),
                 kept: count.description('Kept occurrences that it counted'),
                 fingerprint: joi

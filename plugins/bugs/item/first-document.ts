@@ -170,5 +170,6 @@ export function occurrenceOf(
     ...details,
     dedup_key: at.key,
     ...(report.function_name && { function_name: report.function_name }),
+    ...(report.late && { late: { ...report.late, tries: 0 }, late_at: isoOf(at.now) }),
   };
 }

@@ -234,8 +234,8 @@ export interface KeyDoc {
   counts_at?: string;
   /** Parts of its reports that were split off and have keys of their own (splitting/); the first that fits decides. */
   divided?: KeyPart[];
-  /** How a key that is not the first report's came to its item: by the flood rule, or by class and message. */
-  came?: 'flood' | 'joined';
+  /** How a key that is not the first report's came to its item: by the flood rule, by class and message, or late. */
+  came?: 'flood' | 'joined' | 'rewritten';
   /** The grouping rule that made it; missing: none did. */
   rule_id?: string;
   /** Origin and masked message that made it, cut; missing: a fingerprint or an earlier version made it. */

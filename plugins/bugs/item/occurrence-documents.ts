@@ -1,5 +1,6 @@
 /** The documents of kept occurrences. */
 import type { ErrorLevel } from '../../../ports/domain/bugs.js';
+import type { LateFrames } from '../../../ports/domain/late-frames.js';
 import type { Json } from '../../../ports/store.js';
 
 /** A kept occurrence. */
@@ -28,6 +29,11 @@ export interface OccurrenceDoc {
   dedup_key?: string;
   /** The function that the reporter stated beside the file. */
   function_name?: string;
+  /** Frames that source maps could not rewrite in time, and when the next attempt is due. */
+  late?: LateFrames & { tries: number };
+  late_at?: string;
+  /** Its frames were rewritten after it was counted. */
+  rewritten?: true;
 }
 
 /** An occurrence of an earlier version: all other fields are in `packed` (payload.ts). */

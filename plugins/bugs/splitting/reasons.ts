@@ -20,7 +20,7 @@ export interface KeyReason {
   /** The message without what differs from case to case; null: no kept occurrence tells. */
   masked: string | null;
   /** `first`: of the item's first report; `split`: of a part that was split off elsewhere. */
-  came: 'first' | 'joined' | 'flood' | 'merged' | 'split';
+  came: 'first' | 'joined' | 'flood' | 'rewritten' | 'merged' | 'split';
   /** Kept occurrences that it counted. */
   kept: number;
   /** The reporter states a fingerprint or a template of the message, and that made it. */
@@ -111,6 +111,7 @@ function reasonOf(
 const CAME: Record<KeyReason['came'], string> = {
   first: '',
   joined: ' It joined by class and message: until then nothing here named where it happened.',
+  rewritten: ' It comes from frames that were rewritten by a source map after the report was counted.',
   flood: ' The flood rule led it here: so many alike came within an hour that only words without digits count.',
   merged: ' It came with an item that was merged into this one.',
   split: ' It is the part that was split off.',

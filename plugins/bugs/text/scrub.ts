@@ -175,6 +175,7 @@ export function scrubReport(report: Report, isWorded = false): Report {
     const after = scrubTexts(report.tags);
     if (after !== report.tags) found.tags = after;
   }
+  if (report.late) found.late = scrubJson(report.late as unknown as Json) as unknown as NonNullable<Report['late']>;
   const ref = report.client_ref;
   if (ref !== null && ref !== undefined) {
     const after = scrubRef(ref);

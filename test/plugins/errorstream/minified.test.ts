@@ -69,6 +69,7 @@ describe('errorstream: minified traces', () => {
             known ? (column === 100 ? TOTAL : column === 200 ? PAGE : null) : null,
           ),
           missing: [],
+          late: [],
         };
       },
     };

@@ -105,8 +105,11 @@ export class Fixture {
     private readonly maps: ChildProcessSourceMaps,
   ) {}
 
-  static async create({ store, errors = {} }: { store?: DocumentStore; errors?: object } = {}): Promise<Fixture> {
-    const maps = new ChildProcessSourceMaps();
+  static async create({
+    store,
+    errors = {},
+    maps = new ChildProcessSourceMaps(),
+  }: { store?: DocumentStore; errors?: object; maps?: ChildProcessSourceMaps } = {}): Promise<Fixture> {
     const service = await boot([fakeAccess, projects, bugs, errorstream, sentry, sourcemaps], {
       ...(store !== undefined && { store }),
       sections: { errors },

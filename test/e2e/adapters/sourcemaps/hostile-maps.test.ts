@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { bundle } from '../../../adapters/sourcemaps/archives.js';
+import { until } from '../../../harness.js';
 import { TestService } from '../../../support/service.js';
 
 const MANY_MS = 300_000;
@@ -17,14 +18,23 @@ const debugIdOf = (n: number): string => `00000000-0000-4000-8000-${String(n).pa
 /** A number in letters. */
 const letters = (n: number): string => String.fromCodePoint(65 + Math.floor(n / 26), 65 + (n % 26));
 
-/** Resident bytes of a process and its children. */
-async function residentBytes(pid: number): Promise<number> {
+interface Occurrence {
+  context: { frames: { function: string }[]; missing_source_maps?: { problem: string }[] };
+}
+
+/** The process and its children. */
+async function processesOf(pid: number): Promise<number[]> {
   const pids = [pid];
   for (const task of await readdir(`/proc/${pid}/task`)) {
     const children = await readFile(`/proc/${pid}/task/${task}/children`, 'utf8').catch(() => '');
     pids.push(...children.split(' ').filter(Boolean).map(Number));
   }
-  const sizes = pids.map(async (one) => {
+  return pids;
+}
+
+/** Resident bytes of a process and its children. */
+async function residentBytes(pid: number): Promise<number> {
+  const sizes = (await processesOf(pid)).map(async (one) => {
     const status = await readFile(`/proc/${one}/status`, 'utf8').catch(() => '');
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
   });
@@ -180,18 +190,53 @@ describe('hostile source maps', function () {
     await upload([{ map, script }]);
     const answers = await Promise.all(columns.map((column, n) => report(0, n + 1, column)));
     expect(answers).to.deep.equal(answers.map(() => 200));
+    await untilRewritten(columns);
+  });
+
+  it('rewrites a storm later whose reader had no processor time', async () => {
+    const { map, script, columns } = largeBuild();
+    await upload([{ map, script }]);
+    const [, reader = 0] = await processesOf(service.child?.pid ?? 0);
+    process.kill(reader, 'SIGSTOP');
+    const answers = await Promise.all(columns.map((column, n) => report(0, n + 1, column)));
+    process.kill(reader, 'SIGCONT');
+    expect(answers).to.deep.equal(answers.map(() => 200));
+    await untilRewritten(columns);
+  });
+
+  /** Each event in its source, at once or by the job; a minified one says why until then. */
+  async function untilRewritten(columns: readonly number[]): Promise<void> {
+    const expected = columns.map((_, n) => `src/m${n}.ts:${n + 1}#written${n}`).toSorted();
+    await until(
+      'every event in its source',
+      async () => {
+        const found = await places();
+        const raw = found.filter(({ place }) => !place.startsWith('src/'));
+        // An occurrence is rewritten after its item.
+        for (const { place, why } of raw)
+          if (!place.includes('#written')) expect(why).to.match(/was not read|is one of too many/);
+        if (raw.length > 0) return false;
+        expect(found.map(({ place }) => place).toSorted()).to.deep.equal(expected);
+        return true;
+      },
+      MANY_MS,
+    );
+  }
+
+  async function places(): Promise<{ place: string; why: string }[]> {
     const { body } = await service.request('GET', '/api/bugtracker/v1/bugs?limit=200', manager);
     const items = body['items'] as Record<string, unknown>[];
-    const found = await Promise.all(
+    return Promise.all(
       items.map(async ({ id }) => {
         const { body: whole } = await service.request('GET', `/api/bugtracker/v1/bugs/${String(id)}`, manager);
         const { file_path, line_no } = whole['item'] as { file_path: string; line_no: number };
-        const [newest] = whole['occurrences'] as { context: { frames: { function: string }[] } }[];
-        return `${file_path}:${line_no}#${newest?.context.frames.at(-1)?.function}`;
+        const [newest] = whole['occurrences'] as Occurrence[];
+        const { frames, missing_source_maps: missing } = newest?.context ?? { frames: [] };
+        const place = `${file_path}:${line_no}#${frames.at(-1)?.function}`;
+        return { place, why: missing?.[0]?.problem ?? '' };
       }),
     );
-    expect(found.toSorted()).to.deep.equal(columns.map((_, n) => `src/m${n}.ts:${n + 1}#written${n}`).toSorted());
-  });
+  }
 });
 
 /** A script of 60 functions, each with a source of its own, and a map as large as those of the largest applications. */

@@ -1,0 +1,164 @@
+/**
+ * Rewrites the frames of occurrences whose source maps were not read in time (contract 21, source maps). It works on
+ * what is stored, which holds no secret, and every step may be repeated.
+ */
+import { inject, injectable } from '../../kernel/contract.js';
+import { VENDOR_PATH } from '../../lib/text/vendor-paths.js';
+import type { FrameRewriter, RewrittenFrames, ScriptFrame } from '../../ports/domain/frames.js';
+import {
+  LATE_OCCURRENCES,
+  type LateFrame,
+  type LateOccurrence,
+  type LateOccurrences,
+  type RewrittenOccurrence,
+} from '../../ports/domain/late-frames.js';
+import type { SourcePosition } from '../../ports/source-maps/reader.js';
+import type { Json } from '../../ports/store.js';
+import { FIND_REWRITER, RAW, sourceOf } from './minified.js';
+import { framesNaming, writtenBack, type TextFrame } from './trace-lines.js';
+
+/** Occurrences read at a time: they are large. */
+const BATCH = 20;
+
+type JsonObject = { [key: string]: Json | undefined };
+
+/** A frame of the context that still is the script's. */
+interface RawFrame extends ScriptFrame {
+  kept: JsonObject;
+}
+
+/** Everything of an occurrence that a map may rewrite. */
+interface StoredFrames {
+  stack: readonly LateFrame[];
+  text: readonly TextFrame[];
+  raw: readonly RawFrame[];
+}
+
+@injectable()
+export class LateFrameJob {
+  constructor(
+    @inject(LATE_OCCURRENCES) private readonly occurrences: LateOccurrences,
+    @inject(FIND_REWRITER) private readonly rewriter: () => FrameRewriter | undefined,
+  ) {}
+
+  /** Works until nothing is due. A project whose maps are still late waits for the next run. */
+  async run(signal: AbortSignal): Promise<void> {
+    const rewriter = this.rewriter();
+    if (rewriter === undefined) return;
+    const late = new Set<string>();
+    for (;;) {
+      const due = await this.occurrences.due(BATCH);
+      for (const occurrence of due) {
+        if (signal.aborted) return;
+        const { project } = occurrence;
+        if (late.has(project)) await this.occurrences.postpone(occurrence, false);
+        else if (!(await this.#rewrite(rewriter, occurrence))) late.add(project);
+      }
+      if (due.length < BATCH) return;
+    }
+  }
+
+  /** False: its maps are late again. */
+  async #rewrite(rewriter: FrameRewriter, occurrence: LateOccurrence): Promise<boolean> {
+    const { late, project, stack_trace: trace, context } = occurrence;
+    const names = new Map(late.scripts.map(({ shown, file }) => [shown, file]));
+    const frames: StoredFrames = {
+      stack: late.stack,
+      text: framesNaming(trace ?? '', names),
+      raw: rawFramesIn(context),
+    };
+    const debugIds = new Map(
+      late.scripts.flatMap(({ file, debug_id }) => (debug_id === null ? [] : [[file, debug_id]])),
+    );
+    const all = [...frames.stack, ...frames.text, ...frames.raw];
+    let found: RewrittenFrames | null = null;
+    for (const release of late.releases) {
+      const answer = await rewriter.rewrite({ project, release, dist: late.dist, debugIds, frames: all });
+      if (answer === null) continue;
+      if (answer.late.length > 0) {
+        await this.occurrences.postpone(occurrence, true);
+        return false;
+      }
+      found = answer;
+      if (answer.frames.some((position) => position !== null)) break;
+    }
+    await this.occurrences.rewrite(occurrence, rewrittenBy(found, frames, occurrence));
+    return true;
+  }
+}
+
+/** @param found null: the project has no maps any more */
+function rewrittenBy(
+  found: RewrittenFrames | null,
+  { stack, text, raw }: StoredFrames,
+  { stack_trace, context }: LateOccurrence,
+): RewrittenOccurrence {
+  const positions = found?.frames ?? [];
+  const inText = positions.slice(stack.length, stack.length + text.length);
+  const inContext = positions.slice(stack.length + text.length);
+  const own = ownPosition(stack, positions);
+  const frames = framesOf(context);
+  const rest: JsonObject = { ...objectOf(context) };
+  delete rest['missing_source_maps'];
+  if (found !== null && found.missing.length > 0)
+    rest['missing_source_maps'] = found.missing.map((map) => ({ ...map }));
+  if (frames !== null) rest['frames'] = frames.map((frame) => rewrittenFrame(frame, raw, inContext));
+  else if (inText.some((position) => position !== null)) rest['raw_stack_trace'] ??= (stack_trace ?? '').slice(0, RAW);
+  if (own !== null) Object.assign(rest, sourceOf(own));
+  return {
+    stack_trace: stack_trace === null ? null : writtenBack(stack_trace, text, inText),
+    context: Object.keys(rest).length === 0 ? null : rest,
+    place: own === null ? undefined : { file_path: own.file, line_no: own.line, function_name: own.function },
+  };
+}
+
+/** Where the application's own frame is in its source; null: it stays where it was. */
+function ownPosition(
+  stack: readonly LateFrame[],
+  positions: readonly (SourcePosition | null)[],
+): SourcePosition | null {
+  const isOwn = ({ in_app }: LateFrame, i: number): boolean => {
+    const position = positions[i] ?? null;
+    return position === null ? in_app === true : in_app !== false && !VENDOR_PATH.test(position.file);
+  };
+  const at = stack.findIndex(isOwn);
+  return positions[at < 0 ? 0 : at] ?? null;
+}
+
+function rewrittenFrame(frame: Json, raw: readonly RawFrame[], positions: readonly (SourcePosition | null)[]): Json {
+  const at = raw.findIndex(({ kept }) => kept === frame);
+  const position = positions[at] ?? null;
+  const kept = raw[at]?.kept;
+  if (position === null || kept === undefined) return frame;
+  const { function: _, locals, ...others } = kept;
+  return {
+    ...others,
+    filename: position.file,
+    abs_path: position.file,
+    lineno: position.line,
+    ...(position.function !== null && { function: position.function }),
+    in_app: kept['in_app'] !== false && !VENDOR_PATH.test(position.file),
+    ...sourceOf(position),
+    ...(locals !== undefined && { locals }),
+  };
+}
+
+function rawFramesIn(context: Json): RawFrame[] {
+  return (framesOf(context) ?? []).flatMap((frame) => {
+    const kept = objectOf(frame);
+    const raw = objectOf(kept?.['raw'] ?? null);
+    if (kept === null || raw === null) return [];
+    const { filename: file, lineno: line, colno: column } = raw;
+    const isScript = typeof file === 'string' && typeof line === 'number' && typeof column === 'number';
+    // One that was rewritten has the place of its source.
+    return isScript && kept['lineno'] === line ? [{ kept, file, line, column }] : [];
+  });
+}
+
+function framesOf(context: Json): Json[] | null {
+  const frames = objectOf(context)?.['frames'];
+  return Array.isArray(frames) ? frames : null;
+}
+
+const objectOf = (value: Json): JsonObject | null =>
+  value !== null && typeof value === 'object' && !Array.isArray(value) ? value : null;

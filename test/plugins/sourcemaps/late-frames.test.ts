@@ -1,0 +1,145 @@
+/** Frames that a map could not rewrite in time (contract 21, source maps): counted as they came, rewritten later. */
+import { expect } from 'chai';
+import { ChildProcessSourceMaps } from '../../../adapters/sourcemaps/source-maps.js';
+import { MapRefused, type MapQuestion, type SourcePosition } from '../../../ports/source-maps/reader.js';
+import { built, debugMeta, DEBUG_ID, filesOf, Fixture, SCRIPT, type Built } from './fixture.js';
+
+type Loose = Record<string, unknown>;
+
+/** A reader that a busy machine leaves without time. */
+class SlowSourceMaps extends ChildProcessSourceMaps {
+  isBusy = true;
+  asked = 0;
+
+  override locate(question: MapQuestion): Promise<(SourcePosition | null)[]> {
+    this.asked++;
+    return this.isBusy ? Promise.reject(new MapRefused('was not read in time', false)) : super.locate(question);
+  }
+}
+
+const JOB = 'errorstream.late_frames';
+const MINUTE_MS = 60_000;
+const READABLE = { file_path: 'src/cart.js', line_no: 3 };
+
+describe('frames that source maps rewrite later', () => {
+  const app: Built = built();
+  let maps: SlowSourceMaps;
+  let fixture: Fixture;
+  beforeEach(async () => {
+    maps = new SlowSourceMaps();
+    fixture = await Fixture.create({ maps });
+    await fixture.upload(filesOf(app, DEBUG_ID));
+  });
+  afterEach(() => fixture.stop());
+
+  const occurrences = async (id: unknown): Promise<Loose[]> => {
+    const { body } = await fixture.ask('GET', `/api/bugtracker/v1/bugs/${String(id)}/occurrences?limit=100`);
+    return body['items'] as unknown as Loose[];
+  };
+  const contextOf = (occurrence: Loose | undefined): Loose => (occurrence?.['context'] ?? {}) as Loose;
+  const run = async (): Promise<void> => {
+    fixture.service.clock.advance(MINUTE_MS);
+    await fixture.service.jobs.run(JOB);
+  };
+
+  it('says why an occurrence is minified until they are, and leaves none of a storm so', async () => {
+    for (let n = 0; n < 60; n++) await fixture.report(app, debugMeta);
+    const [late] = await fixture.items();
+    expect(late?.item).to.include({ file_path: SCRIPT, hit_count: 60 });
+    const [missing] = (late?.context['missing_source_maps'] ?? []) as unknown as Loose[];
+    expect(missing).to.include({
+      debug_id: DEBUG_ID,
+      problem: `The source map with the debug id ${DEBUG_ID} was not read in time.`,
+    });
+    await run();
+    expect((await fixture.items()).map(({ item }) => item['file_path'])).to.deep.equal([SCRIPT]);
+
+    maps.isBusy = false;
+    await run();
+    const [item, ...others] = (await fixture.items()).map((one) => one.item);
+    expect(others).to.deep.equal([]);
+    expect(item).to.include({ ...READABLE, hit_count: 60 });
+    expect(item?.['stack_trace']).to.equal('    at total (src/cart.js:3:5)');
+    const kept = await occurrences(item?.['id']);
+    expect(kept.length).to.be.above(40);
+    for (const occurrence of kept) {
+      expect(occurrence).to.include({ ...READABLE, stack_trace: '    at total (src/cart.js:3:5)' });
+      const context = contextOf(occurrence);
+      expect(context).not.to.have.property('missing_source_maps');
+      expect(context['source']).to.include({ '3': "    throw new Error('empty');" });
+      const [frame] = context['frames'] as Loose[];
+      expect(frame).to.include({ filename: 'src/cart.js', lineno: 3, function: 'total', in_app: true });
+      expect(frame?.['raw']).to.deep.equal({ filename: SCRIPT, lineno: 1, colno: app.at.colno, function: 't' });
+    }
+    // What comes in time is the same group, and a repeat of the job finds nothing to do.
+    await fixture.report(app, debugMeta);
+    const { asked } = maps;
+    await run();
+    expect(maps.asked).to.equal(asked);
+    expect((await fixture.items()).map((one) => one.item['hit_count'])).to.deep.equal([61]);
+  });
+
+  it('joins the group that the error has by its source', async () => {
+    await fixture.report(app, debugMeta);
+    maps.isBusy = false;
+    await fixture.report(app, debugMeta);
+    const [first, second] = await fixture.items();
+    expect([first?.item['status'], second?.item['status']]).to.deep.equal(['open', 'open']);
+    await run();
+    const found = (await fixture.items()).map(({ item }) => [item['status'], item['file_path'], item['hit_count']]);
+    expect(found).to.have.deep.members([
+      ['open', 'src/cart.js', 1],
+      ['duplicate', 'src/cart.js', 1],
+    ]);
+    await fixture.report(app, debugMeta);
+    expect((await fixture.items()).map(({ item }) => item['hit_count'])).to.have.members([2, 1]);
+  });
+
+  it('gives up after some attempts, less and less often, and keeps the reason', async () => {
+    await fixture.report(app, debugMeta);
+    const before = maps.asked;
+    for (let n = 0; n < 600; n++) await run();
+    expect(maps.asked - before).to.equal(12);
+    const [found] = await fixture.items();
+    expect(found?.item).to.include({ file_path: SCRIPT, hit_count: 1 });
+    expect(found?.context).to.have.property('missing_source_maps');
+  });
+
+  it('stores no refusal that is not about the bytes', async () => {
+    await fixture.report(app, debugMeta);
+    const { items } = await fixture.service.store
+      .collection<{ id: string; fault: string | null }>('sourcemaps_artifacts')
+      .find();
+    expect(items.map(({ fault }) => fault)).to.deep.equal([null, null]);
+  });
+
+  it('rewrites the text of a trace that an application sent itself', async () => {
+    await fixture.upload(filesOf(app, DEBUG_ID), { projects: ['shop'], version: '1.4.2' });
+    const stack_trace = `Error: empty\n    at t (${SCRIPT}:1:${app.at.colno})\n    at main (app.js:1:1)`;
+    const { status } = await fixture.ask(
+      'POST',
+      '/api/errors/v1/report',
+      {
+        project: 'shop',
+        error_level: 'error',
+        error_message: 'empty',
+        exception_class: 'Error',
+        app_version: '1.4.2',
+        stack_trace,
+      },
+      'master:bugtracker:report',
+    );
+    expect(status).to.equal(201);
+    const [late] = await fixture.items();
+    expect(late?.context['missing_source_maps']).to.have.length(1);
+    maps.isBusy = false;
+    await run();
+    const [found] = await fixture.items();
+    expect(found?.item).to.include(READABLE);
+    expect(found?.item['stack_trace']).to.equal(
+      'Error: empty\n    at total (src/cart.js:3:5)\n    at main (app.js:1:1)',
+    );
+    expect(found?.context).to.include({ raw_stack_trace: stack_trace });
+    expect(found?.context).not.to.have.property('missing_source_maps');
+  });
+});
