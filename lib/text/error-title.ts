@@ -17,7 +17,10 @@ const UNNAMED = /^#<(?:Class|Module|Struct)/;
  */
 const SEPARATOR = /::|[.\\/:]|[$+](?=[\p{L}_])/u;
 /** The values of a row, which PostgreSQL shows whole: personal data. */
-const ROW = /\b(Failing row contains|Fehlgeschlagene Zeile enthält) \(.*$/u;
+const ROW =
+  /\b(Failing row contains|Fehlgeschlagene Zeile enthält|La ligne en échec contient|La fila que falla contiene) \(.*$/u;
+/** What SQL Server cut off. */
+const TRUNCATED = /\b(Truncated value:) '.*$/u;
 const NAME = /[\p{L}_]/u;
 /** Signs of prose. Prose stays whole: cut at the colon, `password: x` would lose the word that marks the secret. */
 const PROSE = /["'=]|\S\s+\S/u;
@@ -38,7 +41,7 @@ export function shortClass(name: string): string {
 
 /** @param exceptionClass null: the title is the message's first line alone. 160 characters of that line count. */
 export function titleOf(exceptionClass: string | null, message: string): string {
-  const line = cutText(firstLine(message).replace(ROW, '$1 (…)'), LINE);
+  const line = cutText(firstLine(message).replace(ROW, '$1 (…)').replace(TRUNCATED, '$1 …'), LINE);
   const short = exceptionClass === null ? '' : shortClass(exceptionClass);
   return cutText([short, line].filter((part) => part !== '').join(': '), TITLE);
 }

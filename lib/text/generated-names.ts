@@ -24,7 +24,7 @@ interface Language {
 
 const LANGUAGES: Readonly<Record<string, Language>> = {
   jvm: {
-    sign: /\$|lambda|proxy\d|Accessor\d|__\d|_closure\d/,
+    sign: /\$|lambda|proxy\d|Accessor\d|__\d|_closure\d|(?:build|settings|init)_\w{20}|#\d/,
     text: [
       [/-\$\$Lambda\$([\w$]{1,200}?)\$[\w-]{16,40}/g, '$$$$Lambda$$$1'],
       [/\$\$Lambda(?:\$\d{1,9})?(?:\/(?:0x)?[0-9a-f]{1,16})?/gi, '$$$$Lambda'],
@@ -42,6 +42,9 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       [/\$anonfun\$([A-Za-z_]\w{0,200})\$\d{1,9}(?:\$adapted)?/g, '$$anonfun$$$1'],
       [/\b(fn|eval|reify)__\d{2,9}|\b(eval)\d{2,9}(?=\$)/g, '$1$2'],
       [/_closure\d{1,9}/g, '_closure'],
+      // Gradle's scripts, and the id of an entity of Hibernate.
+      [/\b(build|settings|init)_[0-9a-z]{20,30}(?!\w)/g, '$1'],
+      [/(?<=\[[\w.$]{1,200})#\d{1,20}(?=\])/g, `#${N}`],
       // An anonymous class in a qualified name: `com.acme.Cart$1`. `US$5` is a price.
       [/(?<=\.[\w$]{1,120})\$\d{1,5}(?=[$.\s:;,)@]|$)/g, `$$${N}`],
     ],
@@ -53,23 +56,26 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
     ],
   },
   dotnet: {
-    sign: /<[\w>]|VB\$|_Lambda|_Closure|lambda_m|App_Web/,
+    sign: /<[\w>]|VB\$|_Lambda|_Closure|lambda_m|App_Web|Proxy_\d/,
     text: [
       [/<<([\w.]{1,200})>b__\d{1,9}(?:_\d{1,9})?>d/g, '<$1>d'],
       [/<<([\w.]{1,200})>g__(\w{1,200})\|\d{1,9}(?:_\d{1,9})?>d/g, '<$1.$2>d'],
       [/<([\w.]{1,200})>g__(\w{1,200})\|\d{1,9}(?:_\d{1,9})?/g, '$1.$2'],
       [/<([\w.]{1,200})>b__\d{1,9}(?:_\d{1,9})?/g, '$1'],
-      [/<([\w.]{1,200})>d(?:__\d{1,9})?(?:`\d{1,2})?(?:\[[^\]]{0,200}\])?(?:[.:]{1,2}MoveNext)?(?![\w>])/g, '$1'],
+      [
+        /(?<=^|[.+/\s])<([\w.]{1,200})>d(?:__\d{1,9})?(?:`\d{1,2})?(?:\[[^\]]{0,200}\])?(?:[.:]{1,2}MoveNext)?(?![\w>])/g,
+        '$1',
+      ],
       [/[.+/]?<>c(?:__DisplayClass\d{1,9}(?:_\d{1,9})?)?(?:`\d{1,2})?(?=[.+/:\s]|$)/g, ''],
       [/<>f__AnonymousType\d{1,9}/g, '<>f__AnonymousType'],
       [/\bVB\$StateMachine_\d{1,9}_(\w{1,200})(?:\.MoveNext)?/g, '$1'],
       [/_(Lambda|Closure)\$__\d{1,9}(?:-\d{1,9})?/g, '_$1$$'],
       [/\blambda_method\d{1,9}/g, 'lambda_method'],
       [/\bApp_Web_[\w-]{6,40}/g, 'App_Web'],
+      [/(?<=[A-Za-z]Proxy)_\d{1,9}(?!\w)/g, ''],
     ],
     names: [
       [/(?<=\w)@\d{1,7}(?:-\d{1,5}){0,4}(?!\w)/g, ''],
-      [/(?<=Proxy)_\d{1,9}(?!\w)/g, ''],
       [/\s?\[0x[0-9a-f]{1,16}\]/gi, ''],
       [/\bIL_[0-9a-f]{4,8}\b/gi, 'IL'],
       // IL2CPP and Entity Framework.
@@ -102,6 +108,8 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       [/(?<=[a-z0-9])_{2,3}\d{3,20}_\d{1,20}(?!\w)/g, `__${N}`],
       [/#<(Class|Module|Proc|Method|UnboundMethod|Struct):0x[0-9a-f]{4,16}[^<>]{0,200}>/g, '#<$1>'],
       [/#<#<(Class|Module)>:0x[0-9a-f]{4,16}/g, '#<#<$1>'],
+      // What `inspect` shows of an object: its values, and personal data among them.
+      [/#<([A-Z][\w:]{0,200}):0x[0-9a-f]{4,16}(?: @[^\n]{0,1000}?)?>(?=$|[\s.,;:)'"`\]])/gm, '#<$1>'],
       [/\b_run__-?\d{3,24}__/g, `_run__${N}__`],
       [/\b__(tilt|bind|pow)_\d{2,24}/g, '__$1'],
       [/\b(_callback_(?:before|after|around))_\d{1,9}/g, '$1'],
@@ -112,7 +120,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
     ],
   },
   native: {
-    sign: /::h[0-9a-f]|17h|_R\w|#\d|lambda|__\d|block_invoke|\.(?:llvm|isra|constprop|part|cold|lto_priv)/,
+    sign: /::h[0-9a-f]|17h|_R\w|#\d|lambda|__\d|block_invoke|resume partial|\.(?:llvm|isra|constprop|part|cold|lto_priv)/,
     text: [
       [/::h[0-9a-f]{16}(?![0-9a-zA-Z])/g, ''],
       [/17h[0-9a-f]{16}E/g, 'E'],
@@ -124,6 +132,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       [/\b__\d{1,4}(?=[-+]\[)/g, '__'],
       [/_block_invoke(?:[_.]\d{1,9})?/g, '_block_invoke'],
       [/\bclosure #\d{1,9}/g, 'closure'],
+      [/\(\d{1,5}\) (?=(?:suspend|await) resume partial function)/g, ''],
       [/(?<=\w)\.(?:llvm\.\d{1,24}|(?:isra|constprop|part|lto_priv)\.\d{1,4}|cold(?:\.\d{1,4})?(?= |$))(?!\w)/g, ''],
     ],
     names: [
@@ -149,7 +158,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
     names: [],
   },
   scripts: {
-    sign: /_MODULE_\d|import_\d|jQuery\d|\(eval \d|__ANON__|<[a-z]/,
+    sign: /_MODULE_\d|import_\d|jQuery\d|\(eval \d|__ANON__|<[a-z]|[A-Za-z]#[0-9a-f]{5}/,
     text: [
       [/__WEBPACK_IMPORTED_MODULE_\d{1,9}__/g, '__WEBPACK_IMPORTED_MODULE__'],
       [/__vite_(ssr_)?import_\d{1,9}__/g, '__vite_$1import__'],
@@ -158,7 +167,10 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
         /<(ipython-input|python-input|stdin|decorator-gen|command|cell line|attrs generated [a-z_]{1,20})[-: ]{1,2}[0-9a-f][\w-]{0,64}>/g,
         '<$1>',
       ],
+      [/<(attrs generated [^<>\n]{1,200}?)-\d{1,9}>/g, '<$1>'],
       [/\(eval \d{1,9}\)/g, '(eval)'],
+      // Flutter names an object by the beginning of its hash.
+      [/(?<=\b_?[A-Z][A-Za-z]{1,60})#[0-9a-f]{5}(?![0-9A-Za-z])/g, '#<id>'],
       [/\b__ANON__\[[^\]\n]{0,300}\]/g, '__ANON__'],
     ],
     // Modules of bundlers are numbered.

@@ -22,11 +22,19 @@ const CLASSES = new Set([
   'RollbackException',
   'EJBException',
   'HandlerFailedException',
+  'UncheckedExecutionException',
+  'ReactiveException',
+  'UndeliverableException',
+  'OnErrorNotImplementedException',
+  'BoxedError',
+  // PHP.
+  'ViewException',
   // .NET.
   'TargetInvocationException',
   'AggregateException',
   'TypeInitializationException',
   'HttpUnhandledException',
+  'DependencyResolutionException',
   // Python, Ruby and JavaScript.
   'ExceptionGroup',
   'BaseExceptionGroup',
@@ -52,9 +60,18 @@ const LONGEST_MESSAGE = 300;
 /** Whether an exception only carries another one. It is no wrapper of its own accord: there must be a cause. */
 export function isWrapper(type: string | null, message: string | null): boolean {
   const last = type?.slice(type.search(/[^.\\:$+]*$/)) ?? '';
-  if (CLASSES.has(last)) return true;
+  if (CLASSES.has(last) || WHOLE_CLASSES.has(type ?? '')) return true;
   const start = (message ?? '').slice(0, LONGEST_MESSAGE);
   return MESSAGES.some((pattern) => pattern.test(start));
+}
+
+/** Classes whose last segment says nothing. */
+const WHOLE_CLASSES = new Set(['ActionView::Template::Error']);
+
+/** Whether an exception only repeats its cause, as `new RuntimeException(cause)` of Java does: `IOException: x`. */
+export function repeatsCause(message: string | null, cause: { type: string | null; message: string | null }): boolean {
+  if (message === null || cause.type === null) return false;
+  return message === cause.type || message === `${cause.type}: ${cause.message ?? ''}`;
 }
 
 export interface InnerError {
@@ -91,21 +108,32 @@ export function innerError(trace: string, type?: string | null, message?: string
   const lines = text.split('\n', MOST_LINES).map((line) => line.trimEnd());
   const header = HEADER.exec(lines.find((line) => line !== '') ?? '');
   const [outer, said] = type === undefined ? [header?.[1] ?? null, header?.[2] ?? null] : [type, message ?? null];
-  if (!isWrapper(outer, said) && !(type === undefined && text.includes(FIRST_MEMBER))) return null;
+  const isWrapped = isWrapper(outer, said) || repeats(said, lines);
+  if (!isWrapped && !(type === undefined && text.includes(FIRST_MEMBER))) return null;
   if (text.includes(FIRST_MEMBER)) return memberIn(lines, text);
   return dotnetInner(text) ?? chainedInner(lines) ?? onlyOne(errorsIn(lines));
 }
 
 function chainedInner(lines: readonly string[]): InnerError | null {
-  let found: InnerError | null = null;
-  for (const [at, line] of lines.entries()) {
-    const cause = line.includes('Caused by: ') ? JAVA.exec(line) : line.includes('[cause]: ') ? NODE.exec(line) : null;
-    if (cause === null) continue;
-    found = { type: cause[1] ?? '', message: cause[2] ?? '', line: at };
-    if (!isWrapper(found.type, found.message)) break;
-  }
-  return found;
+  const causes = causesIn(lines);
+  const at = causes.findIndex(({ type, message }, i) => {
+    const next = causes[i + 1];
+    return !isWrapper(type, message) && !(next !== undefined && repeatsCause(message, next));
+  });
+  return causes.at(at) ?? null;
 }
+
+/** Whether the reported exception repeats the first cause. */
+function repeats(said: string | null, lines: readonly string[]): boolean {
+  const [first] = said === null || said === '' ? [] : causesIn(lines);
+  return first !== undefined && repeatsCause(said, first);
+}
+
+const causesIn = (lines: readonly string[]): InnerError[] =>
+  lines.flatMap((line, at) => {
+    const cause = line.includes('Caused by: ') ? JAVA.exec(line) : line.includes('[cause]: ') ? NODE.exec(line) : null;
+    return cause === null ? [] : [{ type: cause[1] ?? '', message: cause[2] ?? '', line: at }];
+  });
 
 function dotnetInner(text: string): InnerError | null {
   let found: InnerError | null = null;

@@ -26,7 +26,7 @@ import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
 import { PROJECT_BELONGINGS, PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
-import { LATE_OCCURRENCES } from '../../ports/domain/late-frames.js';
+import { LATE_OCCURRENCES } from '../../ports/domain/frames.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { RUNTIME } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';

@@ -4,14 +4,16 @@
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import { VENDOR_PATH } from '../../lib/text/vendor-paths.js';
-import type { FrameRewriter, RewrittenFrames, ScriptFrame } from '../../ports/domain/frames.js';
 import {
+  type FrameRewriter,
+  type RewrittenFrames,
+  type ScriptFrame,
   LATE_OCCURRENCES,
   type LateFrame,
   type LateOccurrence,
   type LateOccurrences,
   type RewrittenOccurrence,
-} from '../../ports/domain/late-frames.js';
+} from '../../ports/domain/frames.js';
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
 import type { Json } from '../../ports/store.js';
 import { FIND_REWRITER, RAW, sourceOf } from './minified.js';

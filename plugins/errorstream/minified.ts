@@ -5,8 +5,7 @@
  */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import type { ErrorReport } from '../../ports/domain/errors.js';
-import type { FrameRewriter, RewrittenFrames } from '../../ports/domain/frames.js';
-import type { LateFrames } from '../../ports/domain/late-frames.js';
+import type { FrameRewriter, LateFrames, RewrittenFrames } from '../../ports/domain/frames.js';
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
 import type { Json } from '../../ports/store.js';
 import type { ErrorBody } from './body.js';

@@ -7,6 +7,7 @@ import type { ErrorDetails, ErrorReport, ErrorSender } from '../../ports/domain/
 import type { Json } from '../../ports/store.js';
 import type { ErrorBody } from './body.js';
 import { cutHead, cutNewest, cutObject, cutStack } from './limits/cut.js';
+import { readableCrashReport } from './apple-crash.js';
 import { cutText } from '../../lib/text/cut-text.js';
 import { titleOf } from '../../lib/text/error-title.js';
 import { versionName } from '../../lib/versions.js';
@@ -128,6 +129,7 @@ export function reportOf(
 ): ReadReport {
   const cutter = new Cutter();
   const { type, text, members } = carriedBy(body);
+  const trace = body.stack_trace ? readableCrashReport(body.stack_trace) : null;
   const message = cutter.text('error_message', text, LIMITS.error_message);
   const exceptionClass = cutter.text('exception_class', type && readableClass(type), LIMITS.exception_class);
   if (message === null && exceptionClass === null) {
@@ -156,7 +158,7 @@ export function reportOf(
     function_name: body.function ?? null,
     line_no: body.line ?? body.line_no ?? null,
     late: body.late ?? null,
-    stack_trace: cutter.text('stack_trace', body.stack_trace, LIMITS.stack_trace, cutStack),
+    stack_trace: cutter.text('stack_trace', trace, LIMITS.stack_trace, cutStack),
     environment,
     app_version: cutter.text(version, versionText === null ? null : versionName(versionText), LIMITS.short),
     build_number: body.build_number ?? null,

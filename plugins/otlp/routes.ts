@@ -53,7 +53,13 @@ export const routes = (intake: LogIntake): RouteSpec[] => [
     plain: true,
     errors: ['invalid_request', 'invalid_json', 'unsupported_media_type'],
     onRefused: () => intake.refused(),
-    limits: { rate: 'intake', space: true, inflate: true, payload: 'raw', cost: costOf },
+    limits: {
+      rate: 'intake',
+      space: true,
+      inflate: true,
+      payload: 'raw',
+      categories: (body) => new Map([['log', costOf(body)]]),
+    },
     handle: async (request) => {
       const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);

@@ -3,7 +3,7 @@
  * intake). Pure.
  */
 import { framesOf, type StackFrame } from './frames.js';
-import { isWrapper } from '../../lib/text/wrapped-errors.js';
+import { isWrapper, repeatsCause } from '../../lib/text/wrapped-errors.js';
 import { line, record, records, shallow, text, type Loose } from './values.js';
 
 /** `wrapper`: it was put around the one before. `member`: one of the errors that the first one holds. */
@@ -94,10 +94,23 @@ function innerOf(chain: readonly Thrown[], given: readonly Loose[], at: number):
   const members = held.filter((i) => chain[i]?.relation === 'member');
   if (members.length > 0) return members.length === 1 ? (members[0] ?? null) : null;
   const { type = null, value = null } = chain[at] ?? {};
-  if (mechanism?.['is_exception_group'] === true || !(isNameless(given[at]) || isWrapper(type, value))) return null;
+  if (mechanism?.['is_exception_group'] === true) return null;
   const cause = held.find((i) => chain[i]?.relation === 'cause') ?? at + 1;
   const inner = chain[cause];
+  if (!(
+    isNameless(given[at]) ||
+    isWrapper(type, value) ||
+    (inner !== undefined && repeats(value, inner, given[cause]))
+  ))
+    return null;
   return inner?.relation === 'cause' && (inner.type !== null || inner.value !== null) ? cause : null;
+}
+
+/** Whether the message is the cause's text. SDKs for Java give the package apart, in `module`. */
+function repeats(value: string | null, { type, value: message }: Thrown, given: Loose | undefined): boolean {
+  const module = line(given?.['module']);
+  const names = module === null ? [type] : [type, `${module}.${type ?? ''}`];
+  return names.some((name) => repeatsCause(value, { type: name, message }));
 }
 
 /** Wrappers come behind what they wrap, which takes the stack that was kept for it. */

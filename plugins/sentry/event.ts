@@ -4,8 +4,7 @@
  */
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport } from '../../ports/domain/errors.js';
-import type { MissingMap } from '../../ports/domain/frames.js';
-import type { LateFrames } from '../../ports/domain/late-frames.js';
+import type { LateFrames, MissingMap } from '../../ports/domain/frames.js';
 import type { Json } from '../../ports/store.js';
 import { contextOf } from './context.js';
 import { chainOf, membersOf, reframed, type Thrown } from './chain.js';

@@ -66,9 +66,10 @@ const JAVA: Form = {
     return `\tat ${module === null ? '' : `${module}.`}${name ?? '?'}(${source})`;
   },
   file: (frame) => {
-    const parts = (frame.module ?? '').split('.');
+    const parts = maskNamesInText(frame.module ?? '').split('.');
     const type = parts.pop() ?? '';
-    return [...parts, hasJavaFile(frame) ? frame.file : `${type.split('$')[0]}.java`].join('/');
+    const named = type.split('$').find((part) => part !== '') ?? type;
+    return [...parts, hasJavaFile(frame) ? frame.file : `${named}.java`].join('/');
   },
 };
 
@@ -154,7 +155,8 @@ function functionName(frame: StackFrame, platform: string | null): string | null
   if (outer === undefined || type === outer || type === `${outer}Kt` || name.startsWith(`${type}.`)) return name;
   // The class that the file is named by says nothing more.
   const inner = type.startsWith(`${outer}$`) || type.startsWith(`${outer}+`) ? type.slice(outer.length + 1) : type;
-  return `${inner}.${name}`;
+  // The number of an anonymous class is told by the sign before it.
+  return `${/^\d/.test(inner) ? type : inner}.${name}`;
 }
 
 /** The frames that the error comes from: those of the first exception that has any. */

@@ -5,7 +5,7 @@
 import type { Json } from '../store.js';
 import { token } from '../token.js';
 import type { ErrorLevel, GroupMember, ItemStatus, Severity } from './bugs.js';
-import type { LateFrames } from './late-frames.js';
+import type { LateFrames } from './frames.js';
 
 /** One runtime error, well-typed; what is longer than its limit is cut. Blank text is none. */
 export interface ErrorReport {

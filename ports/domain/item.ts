@@ -1,7 +1,7 @@
 /** Items of the bug tracker and the reports that make them (contracts 20 and 21), as plugins see them. */
 import type { Json } from '../store.js';
 import type { PullRequestState } from './forge-changes.js';
-import type { LateFrames } from './late-frames.js';
+import type { LateFrames } from './frames.js';
 
 export type ItemType = 'bug' | 'feature' | 'error';
 export type Severity = 'critical' | 'high' | 'medium' | 'low';

@@ -25,6 +25,7 @@ const FORMS = [
   // JavaScript's and Java's texts of a date, and those of `date`.
   String.raw`(?:${DAY},? )?(?:${MONTH})\.? {1,2}\d{1,2}(?:st|nd|rd|th)?,? (?:\d{4}${AT}|${CLOCK}${ZONE} \d{4})(?!\d)`,
   String.raw`(?:${DAY},? )?\d{1,2}(?:st|nd|rd|th|er)?\.?[ -](?:de )?(?:${MONTH})\.?,?[ -](?:de )?(?:\d{4}|\d{2}(?= \d{1,2}:))${AT}(?!\d)`,
+  String.raw`\d{2}-(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)-\d{2}(?![\w-])`,
   String.raw`\d{1,2}:\d{2}(?::\d{2})? ?[AP]\.?M\b`,
   String.raw`1\d{9}\.\d{1,9}(?![.\d])`,
 ].join('|');

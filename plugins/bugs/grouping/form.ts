@@ -13,6 +13,7 @@ export type LineKind =
   | 'rust'
   | 'perl'
   | 'shell'
+  | 'native'
   | 'generic';
 
 /** A line of a trace that is a frame. */
@@ -25,6 +26,8 @@ export interface Form {
   line: number;
   /** The line is the header of a PHP exception that has a previous one: the outer exception, which was reported. */
   next: boolean;
+  /** Of a native frame: the image that it lies in; its function is part of the origin where no source is named. */
+  image?: string;
 }
 
 export const form = (

@@ -9,6 +9,7 @@ import { rustMachinery } from '../../../lib/text/rust-frames.js';
 import { innerError } from '../../../lib/text/wrapped-errors.js';
 import type { Form, LineKind } from './form.js';
 import { formOf, genericForm } from './forms.js';
+import { nativeCrash } from './native-crashes.js';
 import { pythonForm } from './scripts.js';
 
 /** One frame of a stack trace. */
@@ -20,6 +21,8 @@ export interface Frame {
   line_no: number | null;
   /** The first frame in the sense of contract 21: the error comes from here. At most one. */
   crash: boolean;
+  /** Of a native frame without a source: the file is its image. */
+  image?: string;
 }
 
 /** Characters of a stack trace that are read (contract 21, intake). */
@@ -44,7 +47,7 @@ export function parseFrames(stack: string): Frame[] {
 }
 
 /** The frame that the error comes from, or null. */
-export function firstFrame(stack: string): Pick<Frame, 'file' | 'function' | 'line_no'> | null {
+export function firstFrame(stack: string): Pick<Frame, 'file' | 'function' | 'line_no' | 'image'> | null {
   const text = stack.slice(0, LONGEST);
   const from = carriedFrom(text);
   const found = read(text, formOf, from);
@@ -114,6 +117,7 @@ const RULES: Partial<Record<LineKind, Rule>> = {
     text.includes('Traceback (most recent call last)') ? (frames.at(-1) ?? null) : withFile(frames),
   dotnet: (frames) => frames[0] ?? null,
   rust: rustCrash,
+  native: nativeCrash,
 };
 
 function crashOf(all: readonly Form[], text: string, from: number): Form | null {

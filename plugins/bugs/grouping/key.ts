@@ -175,6 +175,9 @@ export function originOf(
   if (given !== '' || !stack_trace) return given;
   const frame = firstFrame(stack_trace);
   if (frame === null) return '';
+  // An image holds all of an application: its function tells two places apart.
+  const symbol = frame.image !== undefined && frame.line_no === null ? rules.function(frame.function ?? '') : '';
+  if (frame.file !== null && symbol !== '') return `${rules.file(frame.file)}#${symbol}`;
   return frame.file !== null ? rules.file(frame.file) : rules.method(frame.function ?? '');
 }
 

@@ -19,7 +19,7 @@ const TIME_UNITS = [
 /** A duration as Go writes it: `1h2m3.5s`. */
 const COMPOUND = String.raw`(?:\d{1,9}(?:\.\d{1,9})?(?:[nu\u00b5\u03bcm]s|[hms])){1,5}`;
 const SIZE_UNITS =
-  '[kmgtpe]i?b|[kmgt]i?bits?|[kmgt]bps|(?:kilo|mega|giga|tera|kibi|mebi|gibi)?(?:bytes?|bits?)|octets?';
+  '[kmgtpe]i?b|[kmgt]i?bits?|[kmgt]bps|(?:kilo|mega|giga|tera|kibi|mebi|gibi)?(?:bytes?|bits?)|octets?|pixels?';
 
 const DURATION = new RegExp(
   String.raw`${START}${COMPOUND}${END}|${NUMBER}(?! m${END})[ \u00a0\u202f-]?(?:${TIME_UNITS})${END}`,

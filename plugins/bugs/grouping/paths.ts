@@ -66,7 +66,11 @@ const TEMPORARY = '<temporary>';
 /** What `tempfile`, `mktemp`, PyInstaller and the upload of a form name, wherever it stands. */
 const TEMPORARY_NAME =
   /^(?:tmp(?!_[a-z]+(?:\.|$))[a-z0-9_]{8}|tmp\.[A-Za-z0-9]{6,12}|\.tmp[A-Za-z0-9]{6}|_MEI[A-Za-z0-9]{4,12}|php[A-Za-z0-9]{6}|RackMultipart[\w-]{8,60}|ipykernel_\d{1,9}|go-build\d{3,20}|pip-[a-z-]{2,30}-[a-z0-9_]{8})(?=\.|$)/;
-const CELL = /^\d{4,20}(?=\.py$)/;
+const CELL = /^\d{1,20}(?=\.py$)/;
+/** A store of Nix or Guix: `3f25…-shop-1.4.2`. */
+const STORE_HASH = /^[0-9a-z]{32}(?=-[A-Za-z])/;
+/** `v0.0.0-20261101120000-3f2504e0a1b2` of a module of Go. */
+const PSEUDO_VERSION = /@v\d{1,6}\.\d{1,6}\.\d{1,6}-(?:[\w.]{1,20}\.)?\d{14}-[0-9a-f]{12}$/;
 
 /** Whether the segments before `at` lead into a folder for temporary files. */
 function isTemporary(segments: readonly string[], at: number): boolean {
@@ -76,6 +80,10 @@ function isTemporary(segments: readonly string[], at: number): boolean {
   if (before === 'temporary asp.net files' || beforeThat === 'temporary asp.net files') return true;
   return before === 't' && segments[at - 4]?.toLowerCase() === 'folders';
 }
+
+/** `/var/folders/zz/zyxvpxvq/T`: the two names of a user's folder. */
+const isFolderOfMac = (segments: readonly string[], at: number): boolean =>
+  [at - 1, at - 2].some((i) => segments[i] === 'folders' && /^[TC0]$/.test(segments[i + 3] ?? ''));
 
 /** A name below such a folder: masked where it has a digit, begins with `tmp` or `temp`, or changes its case. */
 function temporaryName(name: string): string {
@@ -91,6 +99,7 @@ function maskSegment(segments: readonly string[], at: number): string {
   const before = segments[at - 1] ?? '';
   if (TEMPORARY_NAME.test(segment)) return segment.replace(TEMPORARY_NAME, TEMPORARY);
   if (isTemporary(segments, at)) return temporaryName(segment);
+  if (isFolderOfMac(segments, at)) return TEMPORARY;
   if (isFile && before.startsWith('ipykernel_')) return segment.replace(CELL, '<number>');
   if (!isFile && DIGIT.test(segment) && NUMBERED.test(before) && BUILD_NAME.test(segment)) return '<build>';
   if (!isFile && isNextBuild(segments, at)) return '<build>';
@@ -104,6 +113,8 @@ const DIGIT = /\d/;
 function maskHashes(segment: string, isFile: boolean): string {
   if (!isFile && /^\d{8,}$/.test(segment)) return '<hash>';
   const masked = segment
+    .replace(STORE_HASH, '<hash>')
+    .replace(PSEUDO_VERSION, '@<version>')
     .replace(ANY_GUID, '<guid>')
     .replace(POD, '-<pod>')
     .replace(DOTTED_HASH, '.<hash>')

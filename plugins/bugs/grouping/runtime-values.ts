@@ -75,7 +75,7 @@ const SOURCES: readonly Source[] = [
       ],
       [
         r(
-          String.raw`\b(undefined (?:array key|offset):?|uninitialized string offset:?|illegal string offset|(?:at|in) (?:position|offset|index|character|char|byte|row|column)|row(?= \d{1,12}[^\d])|character|around character|code point|(?:byte|input) (?:position|byte)|with (?:length|capacity|size)|of length|(?:value|count|index|bitindex) (?:< 0|is negative|value):) ({N})(?![\w:.]*\d)`,
+          String.raw`\b(undefined (?:array key|offset):?|uninitialized string offset:?|illegal string offset|(?:at|in|(?<=, )(?=position)) ?(?:position|offset|index|character|char|byte|row|column)|row(?= \d{1,12}[^\d])|character|around character|code point|(?:byte|input) (?:position|byte)|with (?:length|capacity|size)|of length|(?:value|count|index|bitindex) (?:< 0|is negative|value):) ({N})(?![\w:.]*\d)`,
         ),
         '$1 <number>',
       ],
@@ -85,7 +85,7 @@ const SOURCES: readonly Source[] = [
       ],
       [
         r(
-          String.raw`\b(actual value was|received type (?:number|bigint)|only valid value is [\d.]{1,20}:|value is empty:) \(?({N})\)?(?=[.,;:)]|$)`,
+          String.raw`\b(actual value was|received type (?:number|bigint)|only valid value is [\d.]{1,20}:|(?:value|range) is empty:) \(?({N})\)?(?=[.,;:)]|$)`,
         ),
         '$1 <number>',
       ],
@@ -174,13 +174,39 @@ const SOURCES: readonly Source[] = [
   },
   {
     // Rows of a database.
-    signs: [' (', 'transaction', 'process', 'prozess'],
+    signs: [' (', 'transaction', 'process', 'prozess', 'truncated value'],
     rules: [
+      [/\b(Truncated value: )'[^\n]{0,2000}?'(?=\.?$|\.?\n)/gm, "$1'<value>'"],
       [
         /\b(Failing row contains|Fehlgeschlagene Zeile enthält|La ligne en échec contient|La fila que falla contiene) \([^\n]{0,2000}/g,
         '$1 (<value>)',
       ],
       [/\b(transaction|Prozess|process) \d{1,20}(?= ?[;,.]|$| waits| wartet)/gi, '$1 <number>'],
+    ],
+  },
+  {
+    // Keys of rows that a library looked for, partitions of a queue, slots of a cluster, and threads.
+    needsDigit: true,
+    signs: ["couldn't find", 'partition', 'moved ', 'ask ', 'thread '],
+    rules: [
+      [/(?<=^|\n|: )(Couldn't find [\w:]{1,100} (?:with|without) '?\w{1,60}'?=)"?[^\s"]{1,100}"?/g, '$1<value>'],
+      [
+        /(Couldn't find all [\w:]{1,100} with '?\w{1,60}'?: )\([^()\n]{0,1000}\)(?: \(found [^()\n]{1,100}\))?/g,
+        '$1(<value>)',
+      ],
+      [/(?<=\bpartitions? [\w.[\]-]{1,100}-)\d{1,9}(?!\w)/gi, '<number>'],
+      [/(?<=^|\n|: )(MOVED|ASK) \d{1,5}(?= )/g, '$1 <number>'],
+      [/(?<=\bthread '[^'\n]{1,100}' )\(\d{1,20}\)/g, '(<number>)'],
+    ],
+  },
+  {
+    // Ids of a request, whatever their form.
+    signs: ['request', 'host id', 'hostid', 'trace', 'correlation'],
+    rules: [
+      [
+        /\b((?:extended )?request[ _-]?id|host ?id|trace[ _-]?id|correlation[ _-]?id)(\s?[:=]\s?|\s)(?=\S{0,200}?\d)"?[\w+/=.:-]{6,200}"?/gi,
+        '$1$2<id>',
+      ],
     ],
   },
   {

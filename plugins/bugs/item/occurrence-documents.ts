@@ -1,6 +1,6 @@
 /** The documents of kept occurrences. */
 import type { ErrorLevel } from '../../../ports/domain/bugs.js';
-import type { LateFrames } from '../../../ports/domain/late-frames.js';
+import type { LateFrames } from '../../../ports/domain/frames.js';
 import type { Json } from '../../../ports/store.js';
 
 /** A kept occurrence. */

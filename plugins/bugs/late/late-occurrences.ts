@@ -7,7 +7,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
-import type { LateOccurrence, LateOccurrences, RewrittenOccurrence } from '../../../ports/domain/late-frames.js';
+import type { LateOccurrence, LateOccurrences, RewrittenOccurrence } from '../../../ports/domain/frames.js';
 import { SYSTEM_CALLER } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { Merging } from '../editing/merging.js';

@@ -16,7 +16,7 @@ const DEEPEST = 32;
 const MOST_VALUES = 20_000;
 
 const SECRET_KEY =
-  /passw(?:or)?d(?!less)|passwort|passphrase|passcode|pwd|pswd|secret(?!ar(?:y|i)|ions?|e[sd]?(?![a-z])|ive|ly|ory)|apikey|accesskey|privatekey|encryptionkey|authorization|credential|cookie|sess(?:ion)?id(?!le)|cardnumber|creditcard|ccnumber/;
+  /passw(?:or)?d(?!less)|passwort|passphrase|passcode|pwd|pswd|secret(?!ar(?:y|i)|ions?|e[sd]?(?![a-z])|ive|ly|ory)|apikey|accesskey|privatekey|encryptionkey|authorization|credential|cookies?(?!s?(?:banner|consent|polic|notice|enabled|accepted|setting|preference|jar))|sess(?:ion)?id(?!le)|cardnumber|creditcard|ccnumber/;
 const SECRET_KEYS = new Set([
   'pass',
   'auth',
@@ -30,6 +30,10 @@ const SECRET_KEYS = new Set([
   'cvc',
   'cvc2',
   'card',
+  'csrf',
+  'xsrf',
+  'otp',
+  'totp',
 ]);
 
 /** `pw` as a word of its own: `db_pw`, `userPw`. */

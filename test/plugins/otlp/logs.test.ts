@@ -9,7 +9,7 @@ import errorstream from '../../../plugins/errorstream/plugin.js';
 import otlp from '../../../plugins/otlp/plugin.js';
 import { recordsOfProtobuf } from '../../../plugins/otlp/protobuf-logs.js';
 import { Unreadable } from '../../../plugins/otlp/log-record.js';
-import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
+import { NO_LIMITS, TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
 import { boot, type Harness } from '../../harness.js';
 import { fakeAccess } from '../../support/access.js';
 import { fakeProjects } from '../../support/projects.js';
@@ -291,6 +291,20 @@ describe('logs of OpenTelemetry', () => {
     expect((await server.ask('POST', PATH, { payload: '{}' })).status).to.equal(401);
     expect((await server.ask('POST', PATH, { payload: '{}', bearer: 'master:bugtracker:read' })).status).to.equal(403);
     expect((await send('{}')).status).to.equal(200);
+  });
+
+  it('uses up a limit of its own, and errors of the same credential are counted on', async () => {
+    const limits = { ...NO_LIMITS, intake_per_minute: 60, intake_burst: 5 };
+    const routes = (service.http.mounted?.routes ?? []).map(({ spec }) => spec);
+    server = await TestServer.create({ routes }, { limits });
+    expect((await send(json([CRASH, CRASH, CRASH, CRASH, CRASH]))).status).to.equal(200);
+    const refused = await send(json([CRASH]));
+    expect(errorOf(refused)).to.deep.equal([429, 'rate_limited']);
+    expect(Number(refused.headers['retry-after'])).to.be.above(0);
+    const report = { project: 'shop', error_level: 'error', error_message: 'no price' };
+    const payload = JSON.stringify(report);
+    const counted = await server.ask('POST', '/api/errors/v1/report', { bearer: TOKEN, payload });
+    expect(counted.status).to.equal(201);
   });
 
   it('reads any bytes without a fault, and stops at its bounds', async () => {

@@ -12,26 +12,36 @@ interface FieldReport {
   groups: number;
   expected: string;
   inputs: Record<string, unknown>[];
+  origin?: string;
+  title?: string;
 }
 
-const file = new URL('../../../fixtures/field-reports/grouping.json', import.meta.url);
-const { reports } = JSON.parse(await readFile(file, 'utf8')) as { reports: FieldReport[] };
+async function load(file: string): Promise<FieldReport[]> {
+  const text = await readFile(new URL(`../../../fixtures/${file}`, import.meta.url), 'utf8');
+  return (JSON.parse(text) as { reports: FieldReport[] }).reports;
+}
+
+const reports = await load('field-reports/grouping.json');
+const variants = await load('vectors/field-variants.json');
 
 const SENDER = { id: 'key', name: 'key', source: 'sdk', address: null } as unknown as Parameters<typeof toReport>[1];
 
 function read(input: Record<string, unknown>): Report {
   const body =
     input['exception'] === undefined
-      ? ({ project: 'shop', ...input } as unknown as ErrorBody)
+      ? ({ project: 'shop', error_level: 'error', ...input } as unknown as ErrorBody)
       : (readEvent(input, { project: 'shop', id: '1' }).report as unknown as ErrorBody);
   return toReport(body, SENDER, Date.UTC(2026, 10, 28)).report;
 }
 
 describe('grouping: field reports', () => {
-  for (const { name, groups, expected, inputs } of reports)
+  for (const { name, groups, expected, inputs, origin, title } of [...reports, ...variants])
     it(`${name}: ${expected}`, () => {
-      const keys = new Set(inputs.map((input) => groupingOf(read(input)).dedup_key));
-      expect(keys.size).to.equal(groups);
+      const found = inputs.map(read);
+      const [first] = found;
+      expect(new Set(found.map((report) => groupingOf(report).dedup_key)).size).to.equal(groups);
+      if (origin !== undefined) expect(groupingOf(first as Report).origin).to.equal(origin);
+      if (title !== undefined) expect(first?.title).to.equal(title);
     });
 
   const named = (name: string): Report[] => (reports.find((one) => one.name === name)?.inputs ?? []).map(read);
