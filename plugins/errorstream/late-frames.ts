@@ -3,8 +3,8 @@
  * what is stored, which holds no secret, and every step may be repeated.
  */
 import { inject, injectable } from '../../kernel/contract.js';
-import { VENDOR_PATH } from '../../lib/text/vendor-paths.js';
 import {
+  VENDOR_PATH,
   type FrameRewriter,
   type RewrittenFrames,
   type ScriptFrame,

@@ -3,10 +3,15 @@
  * JavaScript and releases need). A frame of a known map is rewritten where it stands, before the event is read, so that
  * grouping, trace and context agree; the raw one stays beside it.
  */
-import type { FrameQuestion, LateFrames, MissingMap, RewrittenFrames } from '../../ports/domain/frames.js';
+import {
+  VENDOR_PATH,
+  type FrameQuestion,
+  type LateFrames,
+  type MissingMap,
+  type RewrittenFrames,
+} from '../../ports/domain/frames.js';
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
 import { guidOf } from '../../lib/text/guid.js';
-import { VENDOR_PATH } from '../../lib/text/vendor-paths.js';
 import { line, list, record, records, type Loose } from './values.js';
 
 /** Of one event. A chain of ten causes has fewer that matter. */

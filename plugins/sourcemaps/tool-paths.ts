@@ -5,6 +5,7 @@ import { ServiceError } from '../../kernel/errors.js';
 import type { MapUploader } from './uploads.js';
 
 export const BASE = '/api/0';
+const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 export const slug = joi.string().min(1).max(200).required();
 export const organization = slug.description('Any: this service has no organizations');
@@ -21,6 +22,16 @@ export const callerOf = (request: HttpRequest): MapUploader => {
   const { principal } = request;
   if (principal.kind === 'token') return { principal, reauthorize: () => request.reauthorize() };
   throw new ServiceError('unauthorized', 'This needs a token.');
+};
+
+/**
+ * What of a call may name a project where the tool states none: the product of its release (`shop@1.4.2`), and its
+ * organization, which means nothing else here.
+ */
+export const hintsOf = ({ params: { version: release = '', org = '' }, body }: HttpRequest): string[] => {
+  const named = release !== '' ? release : ((body ?? {}) as { version?: unknown }).version;
+  const product = typeof named === 'string' ? named.slice(0, Math.max(0, named.lastIndexOf('@'))) : '';
+  return [product, org].filter((hint) => SLUG.test(hint));
 };
 
 /** With and without the slash at its end: tools write it, people leave it out. */

@@ -1,7 +1,7 @@
 /** What tools upload: bundles by their pieces, and single files (contract 21, Beyond the specification). */
 import { createHash } from 'node:crypto';
 import { inject, injectable, token } from '../../kernel/contract.js';
-import { denied, invalid, ServiceError } from '../../kernel/errors.js';
+import { denied, ServiceError } from '../../kernel/errors.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { TokenPrincipal } from '../../ports/http.js';
 import { MapRefused, type BundledFile, type UploadedBytes } from '../../ports/source-maps/reader.js';
@@ -44,6 +44,8 @@ export interface ReleaseFile {
 }
 
 export interface SingleFile {
+  /** As in `projectsOf`. */
+  hints?: readonly string[];
   /** Null: that of the token. */
   project: string | null;
   release: string;
@@ -53,6 +55,10 @@ export interface SingleFile {
   mapUrl: string | null;
   bytes: Buffer;
 }
+
+/** As tools show it to their user. */
+const NO_PROJECT =
+  'No project is named: take a token of one project, or name it by `--project`, by `--org <project>` or in the release, as in `shop@1.4.2`.';
 
 const LONGEST_COMMENT = 1_024;
 const MAP_COMMENT = /\/[/*][#@] ?sourceMappingURL=([^\s'"*]{1,900})/g;
@@ -119,7 +125,7 @@ export class MapUploads {
   /** Keeps one file of a release, as older tools send it. @throws ServiceError unknown_project, payload_too_large */
   async file({ principal, reauthorize }: MapUploader, given: SingleFile): Promise<{ sha1: string }> {
     const { release, dist, url, bytes } = given;
-    const [project = ''] = await this.#projects(principal, given.project === null ? [] : [given.project]);
+    const [project = ''] = await this.#projects(principal, given.project === null ? [] : [given.project], given.hints);
     const sha1 = createHash('sha1').update(bytes).digest('hex');
     const whole = { offset: 0, length: bytes.length, packed: bytes.length, size: bytes.length, form: 'plain' } as const;
     const isMap = /\.map(?:[?#]|$)/i.test(url);
@@ -145,14 +151,32 @@ export class MapUploads {
     return { sha1 };
   }
 
-  /** The slugs of the projects that a call means. @throws ServiceError insufficient_scope, unknown_project */
-  projectsOf({ principal }: MapUploader, named: readonly string[]): Promise<string[]> {
-    return this.#projects(principal, named);
+  /**
+   * The slugs of the projects that a call means.
+   * @param hints what may name a project where the call names none and the token is bound to none
+   * @throws ServiceError insufficient_scope, unknown_project, validation_failed
+   */
+  projectsOf({ principal }: MapUploader, named: readonly string[], hints: readonly string[] = []): Promise<string[]> {
+    return this.#projects(principal, named, hints);
+  }
+
+  /** The first hint that is a project; null: none is. */
+  async findProject(hints: readonly string[]): Promise<string | null> {
+    for (const hint of hints) {
+      const found = await this.projects.get(hint);
+      if (found !== null) return found.slug;
+    }
+    return null;
   }
 
   /** The files of a release, by name. @throws ServiceError insufficient_scope, unknown_project, validation_failed */
-  async filesOf({ principal }: MapUploader, named: readonly string[], release: string): Promise<ReleaseFile[]> {
-    const projects = await this.#projects(principal, named);
+  async filesOf(
+    { principal }: MapUploader,
+    named: readonly string[],
+    release: string,
+    hints: readonly string[] = [],
+  ): Promise<ReleaseFile[]> {
+    const projects = await this.#projects(principal, named, hints);
     const found = await Promise.all(projects.map((project) => this.bundles.filesOf(project, release)));
     return found.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
@@ -187,9 +211,17 @@ export class MapUploads {
   }
 
   /** Slugs of the projects that the caller means. */
-  async #projects({ project }: TokenPrincipal, named: readonly string[]): Promise<string[]> {
-    const slugs = [...new Set(named.length === 0 && project !== null ? [project] : named)];
-    if (slugs.length === 0) throw invalid({ projects: 'must name a project where the token is bound to none' });
+  async #projects(
+    { project }: TokenPrincipal,
+    named: readonly string[],
+    hints: readonly string[] = [],
+  ): Promise<string[]> {
+    const bound = project === null ? await this.findProject(named.length > 0 ? [] : hints) : project;
+    const slugs = [...new Set(named.length === 0 && bound !== null ? [bound] : named)];
+    if (slugs.length === 0)
+      throw new ServiceError('validation_failed', NO_PROJECT, {
+        fields: { projects: 'must name a project where the token is bound to none' },
+      });
     if (project !== null && slugs.some((slug) => slug !== project))
       throw denied('This token belongs to another project.');
     for (const slug of slugs) await this.projects.accepting(slug, 'reports');

@@ -55,10 +55,10 @@ export interface FrameRewriter {
 
 export const FRAME_REWRITER = token<FrameRewriter>('sourcemaps.frames');
 
-/**
- * Frames that could not be rewritten in time: their occurrences are counted and stored as they came, and rewritten later
- * by a job of the plugin that reads traces (contract 21, source maps).
- */
+/** A source of a bundled library: an SDK takes all that a page loads for the application's. */
+export const VENDOR_PATH = /(?:^|\/)(?:node_modules|bower_components)\//;
+
+/** A script whose frames could not be rewritten in time: they are rewritten later (contract 21, source maps). */
 export interface LateScript {
   /** The address by which its map is found. */
   file: string;

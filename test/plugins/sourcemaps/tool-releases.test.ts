@@ -1,5 +1,6 @@
 /** What `sentry-cli releases`, `deploys` and `info` ask (contract 21, Amendments). */
 import { expect } from 'chai';
+import type { Asked } from '../../adapters/hapi/support.js';
 import { bundle } from '../../adapters/sourcemaps/archives.js';
 import { ASSEMBLE, built, CHUNKS, DEBUG_ID, filesOf, Fixture, OF_SHOP, sha1 } from './fixture.js';
 
@@ -84,6 +85,23 @@ describe('releases of Sentry’s tools', () => {
       expect(refused.status).to.equal(status);
       expect(JSON.stringify(refused.body)).to.include(detail);
     });
+
+  it('finds the project of a token of all projects by the release or the organization, else says how to name it', async () => {
+    const commits = [{ id: '1586d762533146deef08411085f52b26622689da', message: 'x' }];
+    const put = (org: string, version: string): Promise<Asked> =>
+      fixture.ask('PUT', `/api/0/organizations/${org}/releases/${version}/`, { commits });
+    for (const [org, version] of [
+      ['acme', 'shop@1.5.0'],
+      ['shop', '1.5.0'],
+    ] as const) {
+      const kept = await put(org, version);
+      expect([kept.status, kept.body['projects']]).to.deep.equal([200, [{ slug: 'shop', name: 'shop' }]]);
+    }
+    const unnamed = await put('acme', '1.5.0');
+    expect(unnamed.status).to.equal(422);
+    expect(unnamed.body['error']?.['message']).to.match(/No project is named: .*--org <project>/);
+    expect((await put('acme', 'nowhere@1.5.0')).status).to.equal(422);
+  });
 
   it('lets a token of a project list and announce its own releases alone', async () => {
     const listed = await fixture.ask('GET', '/api/0/organizations/acme/releases/', undefined, OF_SHOP);
