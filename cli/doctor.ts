@@ -23,11 +23,11 @@ import {
 } from '../main.js';
 import { refuseHalfImported } from '../moving.js';
 import { dataDirectory, disk, releaseFolder } from './data-directory.js';
-import { opened, wholeStore, type OpenedStore } from './doctor-store.js';
+import { opened, wholeStore, type OpenedStore } from './doctor/store.js';
 import { EXIT } from './output.js';
-import { Diagnosis, textOf } from './diagnosis.js';
-import { damageMend, releaseMend, storeMend } from './store-mend.js';
-import { healthHere, healthOfService, healthText, mergeRunning, type PluginHealth } from './plugin-health.js';
+import { Diagnosis, textOf } from './doctor/diagnosis.js';
+import { damageMend, releaseMend, storeMend } from './doctor/store-mend.js';
+import { healthHere, healthOfService, healthText, mergeRunning, type PluginHealth } from './doctor/plugin-health.js';
 import type { PluginState } from '../ports/domain/system.js';
 
 const IMPORT_AGAIN =
@@ -273,8 +273,8 @@ async function examine(deep: boolean): Promise<Diagnosis> {
 
 export const doctor: CommandSpec = {
   name: 'doctor',
-  summary: 'Say what is wrong with this installation and how to mend it.',
-  options: { deep: { type: 'boolean', summary: 'Read all that the embedded store holds as well; takes a while.' } },
+  summary: 'Say what is wrong with this installation and how to mend it',
+  options: { deep: { type: 'boolean', summary: 'Read all that the embedded store holds as well; takes a while' } },
   async run({ options }) {
     const { items, skipped } = await examine(options['deep'] === true);
     const ok = items.every((item) => item.ok);

@@ -12,7 +12,11 @@ import { RELEASE_SIGNING } from '../ports/domain/releases.js';
 import { withService } from './service.js';
 
 const OPTIONS = {
-  to: { type: 'string', summary: 'File of the new private key. Needed where the configuration gives the key.' },
+  to: {
+    type: 'string',
+    value: 'file',
+    summary: 'File of the new private key. Needed where the configuration gives the key',
+  },
 } as const;
 
 async function textOf(path: string): Promise<string> {
@@ -58,7 +62,7 @@ const audited = (
 
 export const releaseKeyRotate: CommandSpec = {
   name: 'release-key rotate',
-  summary: 'Sign releases by another key, which the earlier one signs.',
+  summary: 'Sign releases by another key, which the earlier one signs',
   options: OPTIONS,
   run: ({ options }) =>
     withService({ threads: 'none' }, async (service) => {
@@ -87,7 +91,7 @@ export const releaseKeyRotate: CommandSpec = {
 
 export const licenseKeyRotate: CommandSpec = {
   name: 'license-key rotate',
-  summary: 'Sign license answers and files by another key, which the earlier one signs.',
+  summary: 'Sign license answers and files by another key, which the earlier one signs',
   options: OPTIONS,
   run: ({ options }) =>
     withService({ threads: 'none' }, async (service) => {

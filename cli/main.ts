@@ -12,27 +12,8 @@ import { EXIT, printFailure } from './output.js';
 import { OWN } from './own.js';
 import { program } from './program.js';
 import { writtenTable, type CommandFace } from './table.js';
-import { helpOf, parse, usageOf, UsageError } from './usage.js';
-
-/** The command whose name the words begin with, and the words after it. */
-function match(
-  commands: readonly CommandFace[],
-  words: readonly string[],
-): { command: CommandFace; rest: string[] } | null {
-  for (const length of [2, 1]) {
-    const name = words.slice(0, length).join(' ');
-    const command = commands.find((c) => c.name === name);
-    if (command !== undefined) return { command, rest: words.slice(length) };
-  }
-  return null;
-}
-
-function overview(commands: readonly CommandFace[]): string {
-  const rows = [...commands]
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map((c) => `  ${c.name.padEnd(20)} ${c.summary}`);
-  return ['Usage: aos <command> [options] [--json]', '       aos --version', '', ...rows].join('\n');
-}
+import { helpFor, matchCommand, overview, unknownCommand } from './help.js';
+import { helpOf, parse, UsageError } from './usage.js';
 
 const plain = (words: readonly string[]): string => words.filter((word) => !word.startsWith('-')).join(' ');
 
@@ -56,22 +37,31 @@ async function perform(name: string, rest: readonly string[]): Promise<number> {
   return (await program()).perform(name, rest);
 }
 
+const VERSION = new Set(['--version', '-v', 'version']);
+const HELP = new Set(['--help', '-h', 'help']);
+
 async function main(words: readonly string[]): Promise<number> {
-  if (words.length === 1 && words[0] === '--version') return print(await version());
+  const [first = '', ...others] = words;
+  const json = words.includes('--json');
+  if (VERSION.has(first) && others.every((word) => word === '--json'))
+    return print(json ? JSON.stringify({ version: await version() }) : await version());
   const written = await writtenTable();
-  const known = match(written, words);
+  const known = matchCommand(written, words);
   const asked = await pluginsAreNamed();
   if (known !== null && (!asked || Object.hasOwn(OWN, known.command.name))) return run(known);
   const { commands, whole } = asked ? await (await program()).askedTable() : { commands: written, whole: true };
-  const found = match(commands, words);
+  const found = matchCommand(commands, words);
   if (found !== null) return run(found);
-  const near = commands.filter((c) => c.name.split(' ')[0] === words[0]);
-  const help = near.length > 0 ? near.map(usageOf).join('\n') : overview(commands);
-  if (words[0] === 'help' || words.includes('--help') || words.includes('-h')) return print(help);
-  if (words.length === 0) throw new UsageError('a command is missing', help);
+  if (words.length === 0) throw new UsageError('a command is missing', overview(commands));
+  const named = words.filter((word) => !HELP.has(word) && !word.startsWith('-'));
+  if (words.some((word) => HELP.has(word))) {
+    const help = named.length === 0 ? overview(commands) : helpFor(commands, named);
+    if (help !== null) return print(help);
+  }
   // With the table unknown it may be a plugin's command: the failing start says what keeps it from being one.
   if (!whole) return perform(plain(words.slice(0, 2)), words.slice(2));
-  throw new UsageError(`there is no command "${plain(words)}"`, help);
+  if (named.length === 0) throw new UsageError(`unknown option ${first}; run "aos help" for the list`, null);
+  throw new UsageError(unknownCommand(commands, named), null);
 }
 
 const words = process.argv.slice(2);

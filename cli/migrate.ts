@@ -4,7 +4,7 @@ import { withService } from './service.js';
 
 export const migrate: CommandSpec = {
   name: 'migrate',
-  summary: 'Apply pending migrations of the store.',
+  summary: 'Apply pending migrations of the store',
   run: () =>
     withService({ migrate: false, threads: 'writing' }, async ({ kernel }) => {
       const { applied, pending } = await kernel.system.migrate();

@@ -5,11 +5,11 @@ import { backUpTo, exportTo, importFrom, isThere, restoreFrom, verify } from '..
 
 const WITHOUT = {
   type: 'boolean',
-  summary: 'Leave the release packages out.',
+  summary: 'Leave the release packages out',
 } as const;
 const VERIFY = {
   type: 'boolean',
-  summary: 'Read the file whole afterwards; of a file that is there already, do only that.',
+  summary: 'Read the file whole afterwards; of a file that is there already, do only that',
 } as const;
 
 const size = (bytes: number): string =>
@@ -35,7 +35,7 @@ async function verified(path: string): Promise<{ json: object; text: string }> {
 
 export const backup: CommandSpec = {
   name: 'backup',
-  summary: 'Copy the embedded store, its keys and the packages into one file, while the service runs.',
+  summary: 'Copy the embedded store, its keys and the packages into one file, while the service runs',
   args: ['file'],
   options: { 'without-releases': WITHOUT, verify: VERIFY },
   run: async ({ args, options }) => {
@@ -54,7 +54,7 @@ export const backup: CommandSpec = {
 
 export const restore: CommandSpec = {
   name: 'restore',
-  summary: 'Put a backup into an empty data directory; the service must not run.',
+  summary: 'Put a backup into an empty data directory; the service must not run',
   args: ['file'],
   run: async ({ args: [file = ''] }) => {
     const { head, keys, packages, finished } = await restoreFrom(file);
@@ -69,7 +69,7 @@ export const restore: CommandSpec = {
 
 export const exportCommand: CommandSpec = {
   name: 'export',
-  summary: 'Write every document and package into one file that any engine takes; keys stay here.',
+  summary: 'Write every document and package into one file that any engine takes; keys stay here',
   args: ['file'],
   options: { 'without-releases': WITHOUT },
   run: async ({ args: [file = ''], options }) => {
@@ -85,7 +85,7 @@ export const exportCommand: CommandSpec = {
 
 export const importCommand: CommandSpec = {
   name: 'import',
-  summary: 'Read an export into an empty store; the keys of the service that it comes from must be here.',
+  summary: 'Read an export into an empty store; the keys of the service that it comes from must be here',
   args: ['file'],
   run: async ({ args: [file = ''] }) => {
     const { head, documents, packages, sha256 } = await importFrom(file);

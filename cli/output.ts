@@ -1,6 +1,7 @@
 /** What a command prints: with `--json` exactly one document on stdout, else a sentence (contract 95, command line). */
 import { ServiceError } from '../kernel/errors.js';
 import { PluginFaults } from '../kernel/faults.js';
+import type { CommandFace } from './table.js';
 import { UsageError } from './usage.js';
 
 export const EXIT = { ok: 0, error: 1, skipped: 2, usage: 64 } as const;
@@ -15,8 +16,18 @@ function textOf(error: unknown): string {
   return error instanceof PluginFaults && error.configuration ? (text.split('\n')[0] ?? text) : text;
 }
 
-/** Prints the failure and answers the exit code. */
-export function printFailure(error: unknown, json: boolean): number {
+/** `--expires-in` for the field `expires_in_seconds`; a field that no option sets keeps its name. */
+function optionNamed(field: string, command: CommandFace | undefined): string {
+  for (const [name, option] of Object.entries(command?.options ?? {}))
+    if ((option.field ?? name.replaceAll('-', '_')) === field) return `--${name}`;
+  return (command?.args ?? []).some((arg) => arg.replace(/\?$/, '') === field) ? `<${field}>` : field;
+}
+
+/**
+ * Prints the failure and answers the exit code.
+ * @param command whose options are named in place of the fields that they set
+ */
+export function printFailure(error: unknown, json: boolean, command?: CommandFace): number {
   const usage = error instanceof UsageError;
   const known = error instanceof ServiceError;
   const code = known ? error.code : usage ? 'invalid_request' : 'internal_error';
@@ -27,9 +38,9 @@ export function printFailure(error: unknown, json: boolean): number {
       `${JSON.stringify({ status: 'error', error: { code, message, ...(fields ? { fields } : {}) } })}\n`,
     );
   } else {
-    const details = Object.entries(fields ?? {}).map(([name, problem]) => `${name}: ${problem}`);
+    const details = Object.entries(fields ?? {}).map(([name, problem]) => `${optionNamed(name, command)}: ${problem}`);
     process.stderr.write(`${[message, ...details].join(' ')}\n`);
-    if (usage) process.stderr.write(`${error.help}\n`);
+    if (usage && error.help !== null) process.stderr.write(`${error.help}\n`);
   }
   return usage ? EXIT.usage : EXIT.error;
 }

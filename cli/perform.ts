@@ -44,10 +44,15 @@ const progress = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function execute(spec: CommandSpec, rest: readonly string[]): Promise<number> {
   const { args, options, json } = parse(spec, rest);
-  if (spec.name === 'serve') return (await import('./serve.js')).runServer(json);
-  const result = await spec.run({ args, options, stdin, read, readTables, progress });
-  printResult(result, json);
-  return result.exit ?? EXIT.ok;
+  if (spec.name === 'serve') return (await import('./serve.js')).runServer(json, options);
+  try {
+    const result = await spec.run({ args, options, stdin, read, readTables, progress });
+    printResult(result, json);
+    return result.exit ?? EXIT.ok;
+  } catch (error) {
+    endAfterFailure();
+    return printFailure(error, json, spec);
+  }
 }
 
 /** Runs the command of a plugin on the real store. */

@@ -111,9 +111,9 @@ async function link(folder: string): Promise<void> {
 
 export const pluginNew: CommandSpec = {
   name: 'plugin new',
-  summary: 'Write a new plugin into ./<name>: TypeScript, or plain JavaScript with --js.',
+  summary: 'Write a new plugin into ./<name>: TypeScript, or plain JavaScript with --js',
   args: ['name'],
-  options: { js: { type: 'boolean', summary: 'Plain JavaScript, which needs no compiler.' } },
+  options: { js: { type: 'boolean', summary: 'Plain JavaScript, which needs no compiler' } },
   run: async ({ args, options }) => {
     const names = await namesOf(String(args[0]));
     const kind = options['js'] === true ? 'js' : 'ts';

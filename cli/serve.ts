@@ -4,7 +4,8 @@
  */
 import { join, relative, sep } from 'node:path';
 import { loadConfig, type Core } from '../config/load.js';
-import type { CommandSpec } from '../kernel/contract.js';
+import { setByOption } from '../config/sources.js';
+import type { CommandCall, CommandSpec } from '../kernel/contract.js';
 import { compose, type Started } from '../main.js';
 import { existing } from './data-directory.js';
 import { startIsOver } from './engine-flags.js';
@@ -15,8 +16,19 @@ import { Supervisor } from './supervisor.js';
 
 export const serve: CommandSpec = {
   name: 'serve',
-  summary: 'Run the service.',
-  run: async () => ({ json: {}, text: '', exit: await runServer(false) }),
+  summary: 'Run the service',
+  options: {
+    port: { type: 'string', value: 'port', summary: 'TCP port to listen on; 0 picks a free one', env: 'SVC_PORT' },
+    host: { type: 'string', value: 'address', summary: 'Address to listen on', env: 'SVC_HOST' },
+    'data-dir': {
+      type: 'string',
+      value: 'folder',
+      summary: 'Folder of all that the service writes',
+      env: 'SVC_DATA_DIR',
+    },
+    config: { type: 'string', value: 'file', summary: 'JSON file of the configuration', env: 'SVC_CONFIG' },
+  },
+  run: async ({ options }) => ({ json: {}, text: '', exit: await runServer(false, options) }),
 };
 
 function announce({ address, firstAdmin }: Started, json: boolean): void {
@@ -41,7 +53,11 @@ async function announceNewStore({ data_dir, storage: { file } }: Core): Promise<
 }
 
 /** Answers the exit code, after the signal or the loss of the store. */
-export async function runServer(json: boolean): Promise<number> {
+export async function runServer(json: boolean, options: CommandCall['options'] = {}): Promise<number> {
+  for (const [name, { env }] of Object.entries(serve.options ?? {})) {
+    const value = options[name];
+    if (env !== undefined && typeof value === 'string') setByOption(env, value, `option --${name}`);
+  }
   const signal = stopSignal();
   const configuration = await loadConfig();
   const service = await compose('serve', { configuration, ...(json && { logTo: 'stderr' }) });

@@ -69,8 +69,8 @@ function linesOf(run: RunRecord, { failed, store }: Also, quiet: boolean): strin
 
 export const tick: CommandSpec = {
   name: 'tick',
-  summary: 'Run the evaluator and the background work once.',
-  options: { quiet: { type: 'boolean', summary: 'Print only changes and errors.' } },
+  summary: 'Run the evaluator and the background work once',
+  options: { quiet: { type: 'boolean', summary: 'Print only changes and errors' } },
   run: ({ options }) => {
     const quiet = options['quiet'] === true;
     return withService({}, async ({ jobs, kernel }): Promise<CommandResult> => {

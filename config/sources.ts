@@ -156,6 +156,17 @@ export function unknownIn(env: NodeJS.ProcessEnv): string[] {
     .toSorted();
 }
 
+/** Variables that an option of the command line has set, with the option. */
+const setBy = new Map<string, string>();
+
+/** Sets a variable as an option of the command line says, over every other variable of the same key. */
+export function setByOption(name: string, value: string, option: string, env: NodeJS.ProcessEnv = process.env): void {
+  const path = pathOf(name)?.path;
+  for (const other of Object.keys(env)) if (path !== undefined && pathOf(other)?.path === path) delete env[other];
+  env[name] = value;
+  setBy.set(name, option);
+}
+
 async function readVariable(name: string, value: string, file: boolean): Promise<string> {
   if (!file) return value;
   try {
@@ -172,18 +183,18 @@ async function readVariable(name: string, value: string, file: boolean): Promise
 
 /** Lays the environment's variables over the files. @throws ConfigError when two of them set the same key */
 async function layVariables(sources: ConfigSources, env: NodeJS.ProcessEnv): Promise<void> {
-  const setBy = new Map<string, string>();
+  const setters = new Map<string, string>();
   for (const name of Object.keys(env).toSorted()) {
     const text = env[name];
     const target = text === undefined ? null : pathOf(name);
     if (text === undefined || target === null) continue;
-    const from = `environment variable ${name}`;
+    const from = setBy.get(name) ?? `environment variable ${name}`;
     const segments = target.path.split('.');
     if (segments.includes('')) throw new ConfigError(name, 'names no key', from);
-    const other = setBy.get(target.path);
+    const other = setters.get(target.path);
     if (other !== undefined)
       throw new ConfigError(target.path, `is set twice, by ${other} and ${name}`, 'the environment');
-    setBy.set(target.path, name);
+    setters.set(target.path, name);
     const value = await readVariable(name, text, target.file);
     lay(sources, segments.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Tree, from);
     sources.texts.add(target.path);

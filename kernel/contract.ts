@@ -3,7 +3,7 @@
  * report in docs/plugin-api.md is made from it, and a test compares them. `PLUGIN_API` rises only with a breaking
  * change.
  */
-export type { CommandCall, CommandResult, CommandSpec } from './contract/command.js';
+export type { CommandCall, CommandOption, CommandResult, CommandSpec } from './contract/command.js';
 export type { Manifest, Migration, MigrationContext } from './contract/manifest.js';
 export {
   definePlugin,

@@ -152,7 +152,7 @@ function fromArguments(argv: readonly string[]): Values {
 function fromEnvironment(env: Env): Values {
   const found: Values = {};
   for (const [name, spec] of Object.entries<OptionSpec>(OPTIONS)) {
-    const value = spec.env === undefined ? undefined : env[spec.env];
+    const value = (spec.env && env[spec.env]) || (spec.formerEnv && env[spec.formerEnv]);
     if (value === undefined || value === '') continue;
     found[name as OptionName] = spec.type === 'string' ? value : flag(spec.env ?? name, value);
   }

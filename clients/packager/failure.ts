@@ -7,6 +7,8 @@ export const EXIT = {
   versionMismatch: 3,
   /** The package breaks a rule, or the service refused it. */
   refused: 4,
+  /** Wrong usage: an option is missing, unknown or has a wrong value. */
+  usage: 64,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -34,7 +34,7 @@ export const USAGE = `packager – packs a build, checks it and publishes it as 
 
 The token (scope updateservice:publish) is read from SVC_TOKEN, or from the variable that tokenEnv names, or from the file
 that <variable>_FILE names.
-Exit codes: 0 done, 1 error, 2 latest.json cannot be read, 3 versions differ, 4 refused.
+Exit codes: 0 done, 1 error, 2 latest.json cannot be read, 3 versions differ, 4 refused, 64 wrong usage.
 `;
 
 export interface PackagerSettings {
@@ -93,7 +93,7 @@ const OPTIONS = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const fail = (message: string): PackagerFailure => new PackagerFailure(EXIT.error, message);
+const fail = (message: string): PackagerFailure => new PackagerFailure(EXIT.usage, message);
 
 /** Null: help was asked for. @throws PackagerFailure naming the option */
 export async function readSettings(argv: readonly string[], env: Environment): Promise<PackagerSettings | null> {
@@ -180,7 +180,7 @@ function range(text: string | undefined): string | null {
 async function notes(text: string | undefined, file: string | undefined): Promise<string | null> {
   if (text !== undefined || file === undefined) return text ?? null;
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw fail(`The release notes ${file} cannot be read (${error.code ?? error.message}).`);
+    throw new PackagerFailure(EXIT.error, `The release notes ${file} cannot be read (${error.code ?? error.message}).`);
   });
 }
 
@@ -216,8 +216,9 @@ async function secret(variable: string, env: Environment): Promise<string | null
     (file === undefined
       ? undefined
       : await readNamed(file).catch((error: NodeJS.ErrnoException) => {
-          if (error instanceof UntrustedFile) throw fail(`${variable}_FILE: ${error.message}.`);
-          throw fail(`${variable}_FILE cannot be read (${error.code ?? error.message}).`);
+          if (error instanceof UntrustedFile)
+            throw new PackagerFailure(EXIT.error, `${variable}_FILE: ${error.message}.`);
+          throw new PackagerFailure(EXIT.error, `${variable}_FILE cannot be read (${error.code ?? error.message}).`);
         }));
   const token = text?.trim() ?? '';
   if (/[^\x21-\x7e]/.test(token)) throw fail(`${variable} holds something that is no token.`);

@@ -183,7 +183,7 @@ function versionOf(
   warn: (text: string) => void,
 ): string {
   if (version === null) {
-    if (built === null) throw new PackagerFailure(EXIT.error, '--version is missing, and the build states none.');
+    if (built === null) throw new PackagerFailure(EXIT.usage, '--version is missing, and the build states none.');
     return built;
   }
   if (built === null) warn(`The build states no version, so ${version} was compared with nothing.`);

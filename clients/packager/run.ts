@@ -11,6 +11,7 @@ const NAMES = {
   [EXIT.latest]: 'latest_unreadable',
   [EXIT.versionMismatch]: 'version_mismatch',
   [EXIT.refused]: 'refused',
+  [EXIT.usage]: 'usage',
 } as const;
 
 /**

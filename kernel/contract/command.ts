@@ -8,11 +8,23 @@ export interface CommandSpec {
   /** Positional arguments, in order; a trailing `?` makes one optional. */
   args?: readonly string[];
   /** Options as `node:util` parseArgs takes them, with the text for the help. */
-  options?: Record<
-    string,
-    { type: 'string' | 'boolean'; summary: string; required?: boolean; default?: string | boolean }
-  >;
+  options?: Record<string, CommandOption>;
   run(call: CommandCall): Promise<CommandResult>;
+}
+
+export interface CommandOption {
+  type: 'string' | 'boolean';
+  summary: string;
+  /** Placeholder of the value in the help: `seconds|7d`. Default `text`. */
+  value?: string;
+  required?: boolean;
+  default?: string | boolean;
+  /** Environment variable that sets the same; named in the help. */
+  env?: string;
+  /** Field of the interface that it sets, where errors name another one than the option. */
+  field?: string;
+  /** It may be given as the first argument too, without its name. One option at most. */
+  positional?: boolean;
 }
 
 export interface CommandCall {

@@ -24,7 +24,10 @@ export interface GuideGroup {
 
 /** Groups by what one wants to do, in the order of the README; what no group names stands in the last one. */
 const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
-  ['Run it', ['operations', 'archives', 'scaling', 'runbook', 'configuration', 'keys', 'security', 'errors']],
+  [
+    'Run it',
+    ['operations', 'archives', 'scaling', 'runbook', 'configuration', 'keys', 'security', 'errors', 'exit-codes'],
+  ],
   [
     'Send errors and work on them',
     ['developers', 'clients', 'sdk-api', 'grouping', 'ignore-rules', 'bugs', 'forges', 'agents', 'dispatch'],

@@ -1,5 +1,6 @@
 /** `aos project create | list | intake-key` (contracts 15 and 95). */
 import { fromForm, type CommandSpec } from '../../kernel/contract.js';
+import { formatTable } from '../../lib/text/format-table.js';
 import type { IntakeKeys } from './intake-keys.js';
 import { createBody, projectView, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
@@ -10,7 +11,7 @@ export function commands(projects: Projects, keys: IntakeKeys): CommandSpec[] {
       name: 'project create',
       summary: 'Create a project',
       args: ['slug'],
-      options: { name: { type: 'string', summary: 'Its name; the slug without it' } },
+      options: { name: { type: 'string', value: 'name', summary: 'Its name; the slug without it' } },
       run: async ({ args, options }) => {
         const name = typeof options['name'] === 'string' ? options['name'] : undefined;
         const input = fromForm(createBody, { slug: args[0] ?? '', name }) as ProjectFields & { slug: string };
@@ -24,17 +25,20 @@ export function commands(projects: Projects, keys: IntakeKeys): CommandSpec[] {
       summary: 'List the projects',
       run: async () => {
         const items = (await projects.every()).map(projectView);
-        const lines = items.map(
-          ({ slug, number, name, archived }) => `${number}  ${slug}  ${name}${archived ? '  archived' : ''}`,
-        );
-        return { json: { items }, text: lines.join('\n') || 'no projects; make one with: aos project create <slug>' };
+        const rows = items.map(({ slug, number, name, archived }) => [
+          String(number),
+          slug,
+          archived ? 'archived' : 'active',
+          name,
+        ]);
+        return { json: { items }, text: formatTable(['NUMBER', 'SLUG', 'STATE', 'NAME'], rows) };
       },
     },
     {
       name: 'project intake-key',
       summary: 'Make a public intake key for a project; it is shown once, with its DSN',
       args: ['slug'],
-      options: { name: { type: 'string', summary: 'What it is for' } },
+      options: { name: { type: 'string', value: 'name', summary: 'What it is for' } },
       run: async ({ args, options }) => {
         const name = typeof options['name'] === 'string' ? options['name'] : undefined;
         const made = await keys.create('command line: aos project intake-key', args[0] ?? '', name);

@@ -20,6 +20,8 @@ export interface OptionSpec {
    * name.
    */
   env?: string;
+  /** Its name before all programs had one; `env` wins. */
+  formerEnv?: string;
   /** Not taken from the configuration file, because it is meant for one run. */
   onlyOnce?: true;
   /** Not an option of the command line. */
@@ -30,7 +32,7 @@ export interface OptionSpec {
 
 export const OPTIONS = {
   action: { type: 'string', says: `one of ${ACTIONS.join(', ')} (default: update)`, onlyOnce: true },
-  server: { type: 'string', says: 'address of the service, https://…', env: 'SVC_SERVER' },
+  server: { type: 'string', says: 'address of the service, https://…', env: 'SVC_URL', formerEnv: 'SVC_SERVER' },
   project: { type: 'string', says: 'slug of the product', env: 'SVC_PROJECT' },
   channel: { type: 'string', says: 'release channel (default: the installed one, else stable)', env: 'SVC_CHANNEL' },
   platform: { type: 'string', says: `one of ${PLATFORMS.join(', ')} (default: this machine's)`, env: 'SVC_PLATFORM' },

@@ -1,15 +1,21 @@
 /** `aos token create | list | revoke` (contract 95). */
 import type { CommandSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
+import { formatTable } from '../../../lib/text/format-table.js';
 import type { MasterTokens } from '../master-tokens.js';
 import type { Tokens } from '../tokens/tokens.js';
 
 const LISTED = ['master', 'watchdog', 'sub', 'setup', 'intake'] as const;
 
+const SECONDS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** `3600`, `45m`, `12h` or `7d`. */
 function seconds(given: string | boolean | undefined): number | null {
   if (typeof given !== 'string') return null;
-  if (!/^\d{1,12}$/.test(given)) throw invalid({ expires_in_seconds: 'must be a positive whole number of seconds' });
-  return Number(given);
+  const [, count, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(given) ?? [];
+  if (count === undefined || Number(count) === 0)
+    throw invalid({ expires_in_seconds: 'must be a positive number of seconds, or such as 45m, 12h, 7d' });
+  return Number(count) * (SECONDS[unit] ?? 1);
 }
 
 const option = (given: string | boolean | undefined): string | null => (typeof given === 'string' ? given : null);
@@ -18,14 +24,23 @@ export function tokenCommands(tokens: Tokens, masters: MasterTokens): CommandSpe
   return [
     {
       name: 'token create',
-      summary: 'Make a master token; with --source a token of that monitor source. The token is shown once.',
+      summary: 'Create a master token, which is shown once; with --source a token of that monitor source',
       options: {
-        name: { type: 'string', summary: 'What it is for', required: true },
-        scopes: { type: 'string', summary: 'Scopes, separated by commas', required: true },
-        project: { type: 'string', summary: 'Only for this project' },
-        agent: { type: 'string', summary: 'Only for the coding agent of this name: it claims under no other' },
-        source: { type: 'string', summary: 'Only for this monitor source (watchdog:ping)' },
-        'expires-in': { type: 'string', summary: 'Life in seconds; without it the token does not expire' },
+        name: { type: 'string', value: 'name', summary: 'What it is for', required: true },
+        scopes: { type: 'string', value: 'scope,…', summary: 'Scopes, separated by commas', required: true },
+        project: { type: 'string', value: 'slug', summary: 'Only for this project' },
+        agent: {
+          type: 'string',
+          value: 'name',
+          summary: 'Only for the coding agent of this name: it claims under no other',
+        },
+        source: { type: 'string', value: 'source', summary: 'Only for this monitor source (watchdog:ping)' },
+        'expires-in': {
+          type: 'string',
+          value: 'seconds|7d',
+          field: 'expires_in_seconds',
+          summary: 'Lifetime; without it the token does not expire',
+        },
       },
       run: async ({ options }) => {
         const scopes = String(options['scopes'] ?? '')
@@ -51,7 +66,11 @@ export function tokenCommands(tokens: Tokens, masters: MasterTokens): CommandSpe
       name: 'token list',
       summary: 'List the tokens, without their secrets',
       options: {
-        kind: { type: 'string', summary: `One of ${LISTED.join(', ')}; without it master and watchdog tokens` },
+        kind: {
+          type: 'string',
+          value: 'kind',
+          summary: `One of ${LISTED.join(', ')}; without it master and watchdog tokens`,
+        },
       },
       run: async ({ options }) => {
         const kind = LISTED.find((known) => known === options['kind']);
@@ -59,11 +78,11 @@ export function tokenCommands(tokens: Tokens, masters: MasterTokens): CommandSpe
           throw invalid({ kind: `must be one of ${LISTED.join(', ')}` });
         const kinds = kind === undefined ? (['master', 'watchdog'] as const) : [kind];
         const items = (await Promise.all(kinds.map((one) => tokens.list({ kind: one })))).flat();
-        const lines = items.map((item) => {
-          const state = item.revoked_at === null ? (item.expires_at ?? 'no expiry') : `revoked ${item.revoked_at}`;
-          return `${item.id}  ${item.prefix}…  ${item.name}  ${item.scopes.join(',')}  ${item.project ?? '-'}  ${state}`;
+        const rows = items.map((item) => {
+          const state = item.revoked_at === null ? (item.expires_at ?? 'never') : `revoked ${item.revoked_at}`;
+          return [item.id, `${item.prefix}…`, item.name, item.project ?? '-', state, item.scopes.join(',')];
         });
-        return { json: { items }, text: lines.join('\n') || 'no tokens' };
+        return { json: { items }, text: formatTable(['ID', 'PREFIX', 'NAME', 'PROJECT', 'EXPIRES', 'SCOPES'], rows) };
       },
     },
     {

@@ -1,6 +1,7 @@
 /** `aos user create | passwd | role | disable | enable | totp | delete | list` (contract 95). */
 import type { CommandCall, CommandResult, CommandSpec, Ids } from '../../../kernel/contract.js';
 import type { CommandLine } from '../../../ports/domain/audit.js';
+import { formatTable } from '../../../lib/text/format-table.js';
 import { ROLES, type AccountView } from '../model/account.js';
 import type { Accounts } from '../accounts/accounts.js';
 
@@ -8,8 +9,12 @@ const by = (command: string): CommandLine => `command line: aos user ${command}`
 
 type Options = NonNullable<CommandSpec['options']>;
 
-const USERNAME: Options = { username: { type: 'string', summary: 'The account’s name', required: true } };
-const ROLE: Options = { role: { type: 'string', summary: `One of ${ROLES.join(', ')}`, required: true } };
+const USERNAME: Options = {
+  username: { type: 'string', value: 'name', summary: 'The account’s name', required: true, positional: true },
+};
+const ROLE: Options = {
+  role: { type: 'string', value: ROLES.join('|'), summary: `One of ${ROLES.join(', ')}`, required: true },
+};
 const PASSWORD: Options = {
   'password-stdin': {
     type: 'boolean',
@@ -127,13 +132,14 @@ export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
       summary: 'List the accounts',
       run: async () => {
         const items = await accounts.list();
-        const lines = items.map((item) => {
-          const marks = [item.role, item.disabled ? 'disabled' : '', item.totp ? 'totp' : ''].filter(
-            (mark) => mark !== '',
-          );
-          return `${item.username}  ${marks.join(' ')}  ${item.last_login_at ?? 'never logged in'}`;
-        });
-        return { json: { items }, text: lines.join('\n') || 'no accounts' };
+        const rows = items.map(({ username, role, disabled, totp, last_login_at }) => [
+          username,
+          role,
+          disabled ? 'disabled' : 'active',
+          totp ? 'on' : 'off',
+          last_login_at ?? 'never',
+        ]);
+        return { json: { items }, text: formatTable(['USERNAME', 'ROLE', 'STATE', 'TOTP', 'LAST LOGIN'], rows) };
       },
     },
   ];

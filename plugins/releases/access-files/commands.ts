@@ -24,7 +24,7 @@ export function storeCommands(care: StoreCare, audit: Pick<AuditLog, 'record'>):
   return [
     {
       name: 'store regenerate',
-      summary: 'Write the access files of the release store anew, and test whether it is protected.',
+      summary: 'Write the access files of the release store anew, and test whether it is protected',
       async run() {
         const state = await care.care(true);
         await audit.record('command line: aos store regenerate', 'access_files.regenerated', 'release store', {
@@ -37,7 +37,7 @@ export function storeCommands(care: StoreCare, audit: Pick<AuditLog, 'record'>):
     },
     {
       name: 'store selftest',
-      summary: 'Test whether the release store refuses strangers. Exit 1 when it does not.',
+      summary: 'Test whether the release store refuses strangers. Exit 1 when it does not',
       async run() {
         const state = await care.test();
         const well = state.protection === 'protected' || state.protection === 'no_packages';

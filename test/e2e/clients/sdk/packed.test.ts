@@ -111,7 +111,7 @@ export async function ask(): Promise<UpdateCheck> {
       );
       expect(published.status).to.equal(201);
       const env = {
-        SVC_SERVER: service.url,
+        SVC_URL: service.url,
         SVC_TOKEN: token,
         SVC_PRODUCT_KEY: made.body['key'] as string,
         LICENSE_PUBLIC_KEY: pem,

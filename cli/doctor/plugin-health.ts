@@ -3,9 +3,9 @@
  * what it answers here, over the same store, without having been started.
  */
 import { join } from 'node:path';
-import type { Core } from '../config/load.js';
-import { readOwn } from '../lib/files/trusted-file.js';
-import type { PluginState, SystemInfo } from '../ports/domain/system.js';
+import type { Core } from '../../config/load.js';
+import { readOwn } from '../../lib/files/trusted-file.js';
+import type { PluginState, SystemInfo } from '../../ports/domain/system.js';
 
 const ASK_MS = 5_000;
 const LONGEST = 400;

@@ -1,9 +1,9 @@
 /** The store as `aos doctor` opens it. */
-import type { Core } from '../config/load.js';
-import { within } from '../kernel/timeout.js';
-import { NoStore, requireStore, storeOf } from '../main.js';
-import type { DocumentStore } from '../ports/store.js';
-import { existing } from './data-directory.js';
+import type { Core } from '../../config/load.js';
+import { within } from '../../kernel/timeout.js';
+import { NoStore, requireStore, storeOf } from '../../main.js';
+import type { DocumentStore } from '../../ports/store.js';
+import { existing } from '../data-directory.js';
 
 const STORE_MS = 8_000;
 

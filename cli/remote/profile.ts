@@ -1,0 +1,51 @@
+/** The profile: address and token of the service that this account works with, in a file of its own (0600). */
+import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { RemoteEnv } from '../../config/remote.js';
+
+export interface Profile {
+  url: string;
+  token: string;
+}
+
+type Settings = Pick<RemoteEnv, 'settingsFolder'>;
+
+const profilePath = ({ settingsFolder }: Settings): string => join(settingsFolder, 'aos', 'profile.json');
+
+/**
+ * Null: there is none.
+ * @throws Error when others can read it, or it is no profile
+ */
+export async function loadProfile(env: Settings): Promise<Profile | null> {
+  const path = profilePath(env);
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw error;
+  });
+  if (found === null) return null;
+  if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
+    throw new Error(`${path} can be read by others; run: chmod 600 ${path}`);
+  const profile = parseProfile(await readFile(path, 'utf8'));
+  if (profile === null) throw new Error(`${path} is no profile; run "aos login" to write it again`);
+  return profile;
+}
+
+function parseProfile(text: string): Profile | null {
+  try {
+    const { url, token } = JSON.parse(text) as Partial<Profile>;
+    return typeof url === 'string' && URL.canParse(url) && typeof token === 'string' ? { url, token } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @returns its path */
+export async function saveProfile(profile: Profile, env: Settings): Promise<string> {
+  const path = profilePath(env);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // A file that is there keeps its mode when it is written, so it goes first.
+  await rm(path, { force: true });
+  await writeFile(path, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  await chmod(path, 0o600);
+  return path;
+}

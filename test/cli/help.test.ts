@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { matchCommand, unknownCommand } from '../../cli/help.js';
+import { helpOf, parse, usageOf, UsageError } from '../../cli/usage.js';
+
+const user = {
+  name: 'user create',
+  summary: 'Create an account',
+  options: {
+    username: { type: 'string', value: 'name', summary: 'The account', required: true, positional: true },
+    role: { type: 'string', value: 'admin|member', summary: 'Its role', required: true },
+    'password-stdin': { type: 'boolean', summary: 'Read the password', env: 'SVC_X' },
+  },
+} as const;
+const COMMANDS = ['serve', 'migrate', 'token create', 'token list', 'user create', 'plugin list'].map((name) => ({
+  name,
+  summary: name,
+}));
+
+describe('cli: help, placeholders and suggestions', () => {
+  it('shows real placeholders, and the environment of an option', () => {
+    expect(usageOf(user)).to.equal('aos user create <name> --role <admin|member> [--password-stdin] [--json]');
+    expect(helpOf(user))
+      .to.match(/--role <admin\|member> +Its role\n/)
+      .and.include('(environment: SVC_X)');
+  });
+
+  const read: [string, string[], object][] = [
+    ['an argument in place of its option', ['ada', '--role', 'admin'], { username: 'ada', role: 'admin' }],
+    ['the option itself', ['--username', 'ada', '--role', 'admin'], { username: 'ada', role: 'admin' }],
+    ['both with one value', ['ada', '--username=ada', '--role', 'admin'], { username: 'ada', role: 'admin' }],
+  ];
+  for (const [name, words, options] of read) {
+    it(`takes ${name}`, () => expect({ ...parse(user, words).options }).to.deep.equal(options));
+  }
+
+  const refused: [string[], string][] = [
+    [['--role', 'admin'], '<name> is missing'],
+    [['ada'], '--role is missing'],
+    [['ada', '--username', 'bob', '--role', 'admin'], '<name> is given twice, as ada and by --username'],
+    [['ada', 'bob', '--role', 'admin'], 'unexpected argument bob'],
+    [['ada', '--rolle', 'admin'], 'unknown option --rolle; did you mean --role?'],
+    [['ada', '--nothing-like-it'], 'unknown option --nothing-like-it'],
+    [['ada', '-x'], 'unknown option -x'],
+    [['ada', '--role'], '--role needs a value'],
+    [['ada', '--role', 'admin', '--json=yes'], '--json takes no value'],
+  ];
+  for (const [words, message] of refused) {
+    it(`answers "${words.join(' ')}" with: ${message}`, () => {
+      expect(() => parse(user, words)).to.throw(UsageError, new RegExp(`^${message.replaceAll('?', '\\?')}$`));
+    });
+  }
+
+  const unknown: [string[], string][] = [
+    [['serv'], 'unknown command "serv"; did you mean "serve"?'],
+    [['tokn', 'create'], 'unknown command "tokn create"; did you mean "token create"?'],
+    [['token', 'creat'], 'unknown command "token creat"; did you mean "token create"?'],
+    [['tokens'], 'unknown command "tokens"; did you mean "token"?'],
+    [['token', 'frobnicate'], 'unknown command "token frobnicate"; "aos token" has create, list'],
+    [['token'], '"aos token" needs one of: create, list'],
+    [['frobnicate'], 'unknown command "frobnicate"; run "aos help" for the list'],
+  ];
+  for (const [words, message] of unknown) {
+    it(`answers the command "${words.join(' ')}" with: ${message}`, () => {
+      expect(matchCommand(COMMANDS, words)).to.equal(null);
+      expect(unknownCommand(COMMANDS, words)).to.equal(message);
+    });
+  }
+});
