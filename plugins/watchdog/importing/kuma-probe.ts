@@ -2,6 +2,8 @@
 import { booleanIn, listOf, numberIn, objectOf, textIn, type Fields } from './imported.js';
 
 const MAX_REDIRECTS = 5;
+/** `checks[0].state`: an expression without functions, filters and operators. */
+const PATH = /^[\w-]+(?:\.[\w-]+|\[\d{1,6}\])*$/;
 /** Kuma warns 21, 14 and 7 days before. */
 const CERTIFICATE_DAYS = 21;
 const DEFAULT_PACKET = 56;
@@ -136,8 +138,11 @@ function jsonOf(monitor: Fields, notes: string[]): object {
   const expression = textIn(monitor, 'jsonPath') ?? '$';
   const operator = textIn(monitor, 'jsonPathOperator') ?? '==';
   const path = expression.replace(/^\$\.?/, '');
-  if (path === '') {
-    notes.push(`Its JSON check of the whole answer (${expression}): only a value within it can be compared.`);
+  if (!PATH.test(path)) {
+    const what = path === '' ? 'of the whole answer ' : '';
+    notes.push(
+      `Its JSON check ${what}(${expression.slice(0, 100)}): only a value at a path can be compared, and the answer is not looked into.`,
+    );
     return {};
   }
   if (operator === '==') return { json_path: path, json_value: textIn(monitor, 'expectedValue') };

@@ -31,6 +31,10 @@ const OF_KUMA: readonly [monitor: object, note: RegExp, probe?: object][] = [
   [{ ...JSON_QUERY, jsonPathOperator: '<' }, /comparison of state by </, { json_path: 'state' }],
   [{ ...JSON_QUERY, json_path_operator: '!=', jsonPath: 'a.b' }, /comparison of a\.b by !=/, { json_path: 'a.b' }],
   [{ ...JSON_QUERY, jsonPath: '$' }, /JSON check of the whole answer/],
+  ...['$count(items)', 'items[state="up"].name', 'a.b > 3', '$sum(a.b)', '"text"'].map((jsonPath): [object, RegExp] => [
+    { ...JSON_QUERY, jsonPath },
+    /only a value at a path/,
+  ]),
   [{ ...HTTP, type: 'ping', hostname: 'h', packetSize: 1_400 }, /1400 bytes/],
   [{ ...HTTP, type: 'docker' }, /type docker/],
   [
