@@ -21,7 +21,7 @@ export interface MonitorEvent {
   previous_state: MonitorState | null;
   /** Each recovered names its down's. */
   alarm_id: string;
-  /** The alarm was held back while an ancestor was down. */
+  /** The alarm was held back, while an ancestor was down or in a silence. */
   deferred: boolean;
   /** Why it ended, other than by a normal heartbeat: `stopped`, `maintenance`, `deleted`. */
   resolution: string | null;

@@ -1,5 +1,7 @@
 /** DNS probes of a real name server (contract 30, probes). */
 import { createSocket } from 'node:dgram';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { probeOf } from '../../../../plugins/probes/model/schema.js';
@@ -41,6 +43,49 @@ describe('probes of names (with dnsmasq)', function () {
       expected_record: 'sip.probe.test',
     });
     expect(service, service.message).to.include({ ok: true });
+  });
+
+  it('records are compared whole, in any spelling and order', async () => {
+    const expects = async (host: string, record_type: string, expected_record: string): Promise<boolean> =>
+      (await asked({ host, record_type, expected_record })).ok;
+    for (const [host, type, expected, ok] of [
+      ['web.probe.test', 'A', '10.1.2.3', true],
+      ['web.probe.test', 'A', '10.1.2.', false],
+      ['web.probe.test', 'A', '0.1.2.3', false],
+      ['web.probe.test', 'AAAA', 'FD00:0:0:0:0:0:0:3', true],
+      ['www.probe.test', 'CNAME', 'WEB.probe.test.', true],
+      ['probe.test', 'MX', '10 Mail.probe.test.', true],
+      ['probe.test', 'MX', '20 mail.probe.test', false],
+      ['_sip._tcp.probe.test', 'SRV', '1 2 5060 sip.probe.test', true],
+    ] as const)
+      expect(await expects(host, type, expected), `${type} ${host} ${expected}`).to.equal(ok);
+  });
+
+  it('the own DNS server of a probe is asked, and what it says is judged', async () => {
+    const web = http.createServer((_request, response) => response.end('ok'));
+    await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+    const { port } = web.address() as AddressInfo;
+    const { asker } = probesOn(new MemoryStore());
+    const resolver = server.address;
+    try {
+      for (const [host, ok, message] of [
+        ['here.probe.test', true, /./],
+        ['nowhere.probe.test', false, /has no address/],
+        ['meta.probe.test', false, /never allowed/],
+      ] as const)
+        for (const probe of [
+          { kind: 'http', url: `http://${host}:${port}/` },
+          { kind: 'tcp', host, port },
+        ]) {
+          const seen = await asker.ask(probeOf({ ...probe, resolver }));
+          expect(seen.message, probe.kind).to.match(message);
+          expect(seen.ok, `${probe.kind} ${host}: ${seen.message}`).to.equal(ok);
+        }
+      const record = probeOf({ kind: 'dns', host: 'here.probe.test', resolver, expected_record: '127.0.0.1' });
+      expect(await asker.ask(record)).to.include({ ok: true });
+    } finally {
+      web.close();
+    }
   });
 
   it('a record that is not as expected is named with what there is', async () => {

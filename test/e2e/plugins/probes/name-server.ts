@@ -18,6 +18,8 @@ const DNSMASQ = FOLDERS.map((folder) => join(folder, 'dnsmasq')).find((path) => 
 /** What it knows; names below `slow.test` are passed on to a server that never answers. */
 const ZONE = [
   '--host-record=web.probe.test,10.1.2.3,fd00::3',
+  '--host-record=here.probe.test,127.0.0.1',
+  '--host-record=meta.probe.test,169.254.169.254',
   '--cname=www.probe.test,web.probe.test',
   '--txt-record=probe.test,v=spf1 -all',
   '--txt-record=long.probe.test,first ,second',
