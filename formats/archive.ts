@@ -46,10 +46,8 @@ export interface PackageLimits {
 /** Contract 40, refused packages. */
 export const PACKAGE_LIMITS: PackageLimits = { entries: 200_000, unpackedBytes: 8 * 1024 ** 3, ratio: 200 };
 
-/** Below this the ratio says nothing: the padding at the end of a tar alone makes 10 KiB of nearly nothing. */
-const RATIO_FROM_BYTES = 64 * 1024;
-/** The ratio may be exceeded by this much before the end, where later bytes could still mend it. */
-const RATIO_SLACK_BYTES = 64 * 1024 ** 2;
+/** A package that unpacks to less may have any ratio. */
+const RATIO_FROM_BYTES = 64 * 1024 ** 2;
 /** The limit of all paths together. */
 const MAX_PATHS_BYTES = 32 * 1024 ** 2;
 
@@ -81,6 +79,8 @@ class PackageReader {
   readonly #limits: PackageLimits;
   readonly #paths = new PathSet();
   readonly #files: ArchivedFile[] = [];
+  /** The largest so far, the one that is being read included. */
+  #largest = { path: '', size: 0 };
   #packed = 0;
   #unpacked = 0;
   #entries = 0;
@@ -110,12 +110,20 @@ class PackageReader {
     for await (const piece of gunzip(this.#count(source))) {
       this.#unpacked += piece.length;
       const { unpackedBytes, ratio } = this.#limits;
-      if (this.#unpacked > unpackedBytes) throw tooMuch(`more than ${unpackedBytes} bytes`);
-      if (this.#unpacked > this.#packed * ratio + RATIO_SLACK_BYTES) throw tooMuch(`more than ${ratio} times its size`);
+      if (this.#unpacked > unpackedBytes) throw this.#tooMuch(`more than ${unpackedBytes} bytes`);
+      // Later bytes may still bring the ratio down.
+      if (this.#unpacked > this.#packed * ratio + RATIO_FROM_BYTES)
+        throw this.#tooMuch(`more than ${ratio} times its size`);
       yield piece;
     }
     if (this.#unpacked > Math.max(RATIO_FROM_BYTES, this.#packed * this.#limits.ratio))
-      throw tooMuch(`more than ${this.#limits.ratio} times its size`);
+      throw this.#tooMuch(`more than ${this.#limits.ratio} times its size`);
+  }
+
+  #tooMuch(what: string): UnsafePackage {
+    const { path } = this.#largest;
+    if (path === '') return new UnsafePackage('', `The package unpacks to ${what}`);
+    return new UnsafePackage(path, `is the largest file of a package that unpacks to ${what}`);
   }
 
   async *#count(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -195,6 +203,7 @@ class PackageReader {
   async #file(path: string, { size, executable }: TarHeader): Promise<void> {
     if (size > this.#limits.unpackedBytes)
       throw new UnsafePackage(path, `is larger than ${this.#limits.unpackedBytes} bytes`);
+    if (size > this.#largest.size) this.#largest = { path, size };
     const { entry = null, onFile } = this.options;
     const starts = isProgram(await this.#tar.peek(Math.min(size, 4)));
     const mode: FileMode = executable || starts || path === entry ? '0755' : '0644';
@@ -238,5 +247,4 @@ class Content implements AsyncIterable<Uint8Array> {
 const isProgram = (start: Buffer): boolean =>
   start.toString('latin1', 0, 4) === '\x7fELF' || start.toString('latin1', 0, 2) === '#!';
 
-const tooMuch = (what: string): UnsafePackage => new UnsafePackage('', `The package unpacks to ${what}`);
 const afterEnd = (): UnsafePackage => new UnsafePackage('', 'The package has data after the end of its archive');

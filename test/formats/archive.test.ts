@@ -1,6 +1,7 @@
 /** The strict reader of packages (contract 40, refused packages): every hostile archive by hand, and ordinary ones by foreign tools. */
 import { expect } from 'chai';
 import { PACKAGE_LIMITS, UnsafePackage, readPackage, type PackageLimits } from '../../formats/archive.js';
+import { archiveOf } from '../support/release-server.js';
 import { HOSTILE_ARCHIVES } from '../support/hostile-archives.js';
 
 const PLATFORMS = ['any', 'win-x64', 'linux-x64', 'linux-arm64'];
@@ -44,5 +45,23 @@ describe('strict reading of packages', () => {
           expect(await refusal(archive, platform, limits), platform).to.equal(null);
       });
     }
+  });
+
+  describe('of a package that unpacks to more than 200 times its size', () => {
+    const MIB = 1024 ** 2;
+    const zeros = (mib: number): Buffer =>
+      archiveOf([
+        { path: 'app.txt', content: 'x' },
+        { path: 'zeros.bin', content: Buffer.alloc(mib * MIB) },
+      ]);
+
+    for (const mib of [0.1, 4, 60])
+      it(`takes one of ${mib} MiB`, async () => expect(await refusal(zeros(mib), 'any')).to.equal(null));
+
+    it('refuses one of 70 MiB, and names its largest file', async () => {
+      const refused = await refusal(zeros(70), 'any');
+      expect(refused).to.include({ entry: 'zeros.bin' });
+      expect(refused?.message).to.include('more than 200 times its size');
+    });
   });
 });

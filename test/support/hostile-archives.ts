@@ -391,14 +391,23 @@ const FRAMES: readonly HostileArchive[] = [
 ];
 
 const BOMBS: readonly HostileArchive[] = [
-  whole('more than 200:1', /200 times/, () => packageOf({ name: 'zeros', content: Buffer.alloc(1024 ** 2) })),
+  {
+    ...whole('more than 200:1', /200 times/, () => packageOf({ name: 'zeros', content: Buffer.alloc(65 * 1024 ** 2) })),
+    entry: 'zeros',
+    slow: true,
+  },
   {
     ...whole('more than 200:1 at once', /200 times/, () =>
       packageOf({ name: 'zeros', content: Buffer.alloc(80 * 1024 ** 2) }),
     ),
+    entry: 'zeros',
     slow: true,
   },
-  whole('an endless end', /200 times/, () => gzipOf(Buffer.concat([tarOf(good), Buffer.alloc(2 * 1024 ** 2)]))),
+  {
+    ...whole('an endless end', /200 times/, () => gzipOf(Buffer.concat([tarOf(good), Buffer.alloc(66 * 1024 ** 2)]))),
+    entry: good.name,
+    slow: true,
+  },
   {
     what: `more than ${MOST_ENTRIES} entries`,
     entry: `f${MOST_ENTRIES}`,
@@ -423,7 +432,7 @@ const BOMBS: readonly HostileArchive[] = [
   {
     // From pieces that are compressed once and joined: 200 to 1 is kept by what cannot be compressed.
     what: `more than ${MOST / GIB} GiB`,
-    entry: '',
+    entry: 'f0',
     why: new RegExp(`${MOST} bytes`),
     slow: true,
     limits: { unpackedBytes: MOST },

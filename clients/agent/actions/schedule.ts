@@ -11,6 +11,7 @@ import { Layout } from '../layout.js';
 import { below } from '../options/address.js';
 import { foreignOwner, installedRelease, ROOTS } from '../options/belief.js';
 import { SLUG } from '../options/table.js';
+import { refusalText } from '../net/download.js';
 import { askYesNo, isInteractive } from '../prompts.js';
 import { defaultScheduler, prepareSchedule } from '../schedule/install.js';
 import { checkCommand, unitName, type NightlyUpdate } from '../schedule/units.js';
@@ -84,5 +85,5 @@ async function tryCredentials(
   if (newest === null) return;
   const answer = await network.open(below(address, newest.packageUrl), { range: 'bytes=0-0' });
   await answer.drop();
-  if (answer.status === 401 || answer.status === 403) throw new AgentFailure('unauthorized', answer.refused);
+  if (answer.status === 401 || answer.status === 403) throw new AgentFailure('unauthorized', refusalText(answer));
 }

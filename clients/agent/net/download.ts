@@ -117,10 +117,24 @@ async function fetchRest(path: string, from: number, wanted: Wanted, downloader:
   await write(path, answer, answer.status === 206 ? from : 0, wanted.size, downloader);
 }
 
+/**
+ * The release store answers 401 to credentials that it refuses. A 403 comes from something in front of it, and says
+ * nothing about the account.
+ */
+export function refusalText({ status, headers, refused }: Package): string {
+  if (status === 401) return refused;
+  const { server } = headers;
+  const by = typeof server === 'string' ? ` (${server})` : '';
+  return `403 for the package${by}: a CDN, proxy or firewall in front of the release store denies access; the credentials were not checked`;
+}
+
 /** Only whole files and the wanted rest go on. */
 async function judge(answer: Package, from: number, size: number, what = 'the package'): Promise<void> {
   const { status, headers } = answer;
-  if (status === 401 || status === 403) throw new AgentFailure('unauthorized', answer.refused);
+  if (status === 401 || status === 403) {
+    await answer.drop();
+    throw new AgentFailure('unauthorized', refusalText(answer));
+  }
   if (status === 200) return;
   if (status === 206 && headers['content-range'] === `bytes ${from}-${size - 1}/${size}`) return;
   const said = await messageOf(answer);

@@ -26,7 +26,9 @@ export async function readConfig(path: string, wanted: boolean): Promise<ConfigF
   const flags = constants.O_RDONLY | (wanted ? 0 : (constants.O_NOFOLLOW ?? 0)) | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {
     if (!wanted && ['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null;
-    throw new AgentFailure('usage', `${path} cannot be read: ${codeOf(error)}`, { cause: error });
+    const isDenied = ['EACCES', 'EPERM'].includes(codeOf(error));
+    const outcome = isDenied ? 'spaceOrPermission' : 'usage';
+    throw new AgentFailure(outcome, `${path} cannot be read: ${codeOf(error)}`, { cause: error });
   });
   if (file === null) return null;
   try {

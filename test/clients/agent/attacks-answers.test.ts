@@ -160,6 +160,11 @@ describe('update-agent: attacks on each answer', function () {
         await refused(code, /./);
       });
 
+    it('403 of something in front of the store does not blame the account', async () => {
+      answering(403, '/releases/');
+      await refused(2, /CDN, proxy or firewall.*credentials were not checked/);
+    });
+
     it('a connection that is cut again and again', async () => {
       server.lies.request = (request) => {
         if (!request.url?.startsWith('/releases/')) return false;
