@@ -3,11 +3,11 @@
  * recovery may itself be killed"). A failed update takes itself back the same way. The order at the end is what makes
  * it so: the journal goes before the staging, else the lost staged manifest would look like a commit.
  */
-import { appendFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AgentFailure } from '../exit.js';
+import { AgentFailure, codeOf } from '../exit.js';
 import type { Output } from '../output.js';
-import { hashOf, look, syncDirectory, whileHeld } from '../system/files.js';
+import { hashOf, isHeld, look, syncDirectory, whileHeld } from '../system/files.js';
 import type { Hooks } from '../hooks.js';
 import type { Layout } from '../layout.js';
 import { undo, type Transaction } from './apply.js';
@@ -72,7 +72,7 @@ export async function finish({ layout, head, hooks }: Transaction, own: string |
   await syncDirectory(layout.root);
   await keepUserFiles({ layout, head, hooks });
   hooks.at('before cleaning', '');
-  await removeBackup(layout, head.tx, own);
+  await removeBackup(layout, head, own);
   hooks.at('backup gone', '');
   await rm(layout.journal, { force: true });
   await syncDirectory(layout.own);
@@ -96,22 +96,25 @@ export function reportKept(output: Output, { plan }: Head): void {
 }
 
 /**
- * The running agent's old file stays under its backup name until the next start: Windows cannot remove it while it
- * runs.
+ * The running agent's old file stays under its backup name until the next start. Windows removes no program that runs:
+ * such a file stays as well, and the update is done all the same.
  */
-async function removeBackup(layout: Layout, tx: string, own: string | null): Promise<void> {
+async function removeBackup(layout: Layout, { tx, links }: Head, own: string | null): Promise<void> {
   const kept = own === null ? null : layout.backedUp(tx, own);
+  const isKept = kept !== null && (await look(kept)) !== null;
+  if (links && !isKept) return rm(layout.backup(tx), { recursive: true, force: true });
+  const unlessHeld = (error: unknown): void => {
+    if (!isHeld(error) && !['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error))) throw error;
+  };
   const sweep = async (folder: string): Promise<void> => {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
-      if (path === kept) continue;
-      if (entry.isDirectory() && kept?.startsWith(`${path}${folder.includes('\\') ? '\\' : '/'}`) === true)
-        await sweep(path);
-      else await rm(path, { recursive: true, force: true });
+      if (entry.isDirectory()) await sweep(path);
+      else if (path !== kept) await rm(path, { force: true }).catch(unlessHeld);
     }
+    await rmdir(folder).catch(unlessHeld);
   };
-  if (kept === null || (await look(kept)) === null) await rm(layout.backup(tx), { recursive: true, force: true });
-  else await sweep(layout.backup(tx));
+  await sweep(layout.backup(tx)).catch(unlessHeld);
 }
 
 /** Leftovers of runs that never began to change anything, or were done with it. */

@@ -5,6 +5,7 @@ import { AgentFailure } from '../exit.js';
 import { readConfig } from '../options/config-file.js';
 import { writeWhole } from '../system/files.js';
 import type { Installation } from '../update/installation.js';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** @param replace options of this run go before what the file says; else what it says stays */
@@ -33,5 +34,6 @@ export async function keepOptions(
   if (added.length === 0) return;
   const names = new Set(added.map(([name]) => name));
   const rest = Object.entries(before).filter(([name]) => !names.has(name.replaceAll('_', '-')));
+  await mkdir(layout.own, { recursive: true, mode: 0o700 });
   await writeWhole(path, `${JSON.stringify(Object.fromEntries([...rest, ...added]), null, 2)}\n`);
 }

@@ -75,6 +75,9 @@ export async function hashOf(path: string, signal?: AbortSignal): Promise<string
 
 /** Windows says these of a file that another program (a virus scanner, say) holds for a moment. */
 const HELD = new Set(['EBUSY', 'EPERM', 'EACCES']);
+
+export const isHeld = (error: unknown): boolean => HELD.has(codeOf(error));
+
 const HELD_MS = 10_000;
 const PAUSE_MS = 100;
 
@@ -88,7 +91,7 @@ export async function whileHeld<T>(patient: boolean, work: () => Promise<T>): Pr
     try {
       return await work();
     } catch (error) {
-      if (!patient || !HELD.has(codeOf(error)) || performance.now() > end) throw error;
+      if (!patient || !isHeld(error) || performance.now() > end) throw error;
       await sleep(PAUSE_MS);
     }
   }
