@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { CHROMIUM, launch, type TestBrowser } from '../browser/chromium.js';
-import { sentryEnvelope, sentryEvent } from '../../load/sentry-envelope.js';
+import { sentryEnvelope, sentryEvent } from '../../support/sentry-envelope.js';
 import { TestService } from '../../support/service.js';
 
 const SLOW_MS = 120_000;

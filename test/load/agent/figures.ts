@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestService } from '../../support/service.js';
-import { sentryEnvelope } from '../sentry-envelope.js';
+import { sentryEnvelope } from '../../support/sentry-envelope.js';
 import { McpSession, PER_TOKEN } from './mcp-session.js';
 import { PLANTED } from './planted.js';
 import { eventOf } from './reports.js';
@@ -70,19 +70,19 @@ async function keyOf(service: TestService): Promise<{ key: string; number: strin
 }
 
 /** @throws Error when an item is not fixed, or was changed by an order */
-export async function agentFigures(say: (text: string) => void): Promise<void> {
-  say(
+export async function measureAgent(print: (text: string) => void): Promise<void> {
+  print(
     `\nA scripted agent over MCP: ${PLANTED.length} planted bugs, each reported ${OCCURRENCES} times; a token is ${PER_TOKEN} characters`,
   );
   const { start_tokens, worked, tools, statuses } = await agentRun();
   for (const { ref, bug, fixed, calls, tokens, asked } of worked)
-    say(
+    print(
       `  ${ref.padEnd(8)} ${bug.padEnd(8)} ${fixed ? 'fixed' : 'NOT FIXED'}  ${calls} calls  ${tokens} tokens  ${asked.join()}`,
     );
   const sum = (of: (one: Worked) => number): number => worked.reduce((all, one) => all + of(one), 0);
   const fixed = worked.filter((one) => one.fixed).length;
   const calls = Object.values(tools).reduce((a, b) => a + b, 0);
-  say(
+  print(
     `  ${fixed} of ${PLANTED.length} fixed; ${calls} calls (${JSON.stringify(tools)}); ${Math.round(sum(({ tokens }) => tokens) / PLANTED.length)} tokens a bug, ${start_tokens} once for instructions and tools`,
   );
   if (fixed !== PLANTED.length || statuses.some((status) => status !== 'resolved'))

@@ -1,7 +1,7 @@
 /** What the two paths tell SDKs that send too much, and browsers of other origins (contract 21, Sentry SDK intake). */
 import { expect } from 'chai';
 import { NO_LIMITS } from '../../adapters/hapi/support.js';
-import { sentryEnvelope } from '../../load/sentry-envelope.js';
+import { sentryEnvelope } from '../../support/sentry-envelope.js';
 import { ENVELOPE, event, KEY, Fixture, STORE } from './fixture.js';
 
 describe('sentry intake: limits', () => {

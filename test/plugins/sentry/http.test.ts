@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RouteSpec } from '../../../ports/http.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
-import { sentryEnvelope, sentryEvent } from '../../load/sentry-envelope.js';
+import { sentryEnvelope, sentryEvent } from '../../support/sentry-envelope.js';
 import { AUTH, ENVELOPE, event, KEY, newId, Fixture, STORE } from './fixture.js';
 
 describe('sentry intake', () => {

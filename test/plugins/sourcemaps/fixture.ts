@@ -11,7 +11,7 @@ import type { DocumentStore } from '../../../ports/store.js';
 import { bundle, type Described } from '../../adapters/sourcemaps/archives.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
 import { boot, type Harness } from '../../harness.js';
-import { sentryEnvelope } from '../../load/sentry-envelope.js';
+import { sentryEnvelope } from '../../support/sentry-envelope.js';
 import { fakeAccess } from '../../support/access.js';
 import { fakeProjects } from '../../support/projects.js';
 

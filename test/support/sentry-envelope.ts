@@ -1,5 +1,5 @@
 /**
- * Bodies as Sentry's SDKs send them, for the benchmark: an envelope with one event, shaped like those of the Node SDK
+ * Bodies as Sentry's SDKs send them, for the benchmark and tests: an envelope with one event, shaped like those of the Node SDK
  * (stack with source lines, breadcrumbs, contexts, request). Frames are repeated until the size is met.
  *
  * Every event needs an id of its own: the same one twice is a repeat, which counts nothing and costs less.
@@ -88,7 +88,7 @@ export function sentryEnvelope(event: Record<string, unknown>, dsn?: string): st
  * Envelopes of `groups` groups in turn, each call a new event. Made from prepared texts whose ids are replaced, so that
  * the load generator measures the server and not itself.
  */
-export function envelopeSource(groups: number, bytes: number): () => string {
+export function createEnvelopeSource(groups: number, bytes: number): () => string {
   const id = 'e'.repeat(32);
   const prepared = Array.from({ length: groups }, (_, g) => sentryEnvelope(sentryEvent(g, id, bytes)).split(id));
   const run = randomBytes(10).toString('hex');
