@@ -3,7 +3,6 @@
  * `aos`: the command line. Nothing is loaded before it is known what is asked: help, the version and wrong words cost
  * no start (contract 95, command line). Exit 0, 1 (error), 64 (usage); the tick's 2.
  */
-import './engine-flags.js';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pluginsAreNamed } from '../config/plugins-named.js';

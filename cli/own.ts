@@ -4,12 +4,10 @@
  */
 import type { CommandSpec } from '../kernel/contract.js';
 import type * as Moving from './moving.js';
-import { startIsOver } from './engine-flags.js';
 
 /** They work long, and start no service that would say so. */
 async function moving(): Promise<typeof Moving> {
   const commands = await import('./moving.js');
-  startIsOver();
   return commands;
 }
 

@@ -12,7 +12,6 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import type * as Outside from '../kernel/loading/outside.js';
-import { codeIsLoaded } from './engine-flags.js';
 import type * as Perform from './perform.js';
 
 type Program = typeof Perform;
@@ -96,7 +95,6 @@ let loaded: Promise<Program> | undefined;
 export function program(): Promise<Program> {
   loaded ??= bundleIsCurrent().then(async (current) => {
     const made = await (current ? bundle().load() : import('./perform.js'));
-    codeIsLoaded();
     return made;
   });
   return loaded;

@@ -8,7 +8,6 @@ import { setByOption } from '../config/sources.js';
 import type { CommandCall, CommandSpec } from '../kernel/contract.js';
 import { compose, type Started } from '../main.js';
 import { existing } from './data-directory.js';
-import { startIsOver } from './engine-flags.js';
 import { endWithin, LOST_MS, outliveOutputs, stopSignal } from './ending.js';
 import { supervisionOf } from '../config/supervisor.js';
 import { EXIT } from './output.js';
@@ -73,7 +72,6 @@ export async function runServer(json: boolean, options: CommandCall['options'] =
   );
   if (!json) await announceNewStore(configuration.core);
   const started = await service.boot();
-  startIsOver();
   // The first password is shown once: a start that cannot show it fails.
   if (!started.firstAdmin?.password) outliveOutputs();
   try {

@@ -2,7 +2,6 @@
 import type { KernelBootOptions } from '../kernel/kernel.js';
 import { loadConfig } from '../config/load.js';
 import { compose, requireStore, type Service } from '../main.js';
-import { startIsOver } from './engine-flags.js';
 
 /**
  * @param threads of the embedded store: `none` for short work, `writing` where only reads keep nothing waiting, jobs
@@ -18,7 +17,6 @@ export async function withService<T>(
   await requireStore(configuration.core);
   const service = await compose('command', { configuration, ...(threads !== undefined && { threads }) });
   await service.boot(boot);
-  startIsOver();
   try {
     return await work(service);
   } finally {

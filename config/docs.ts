@@ -3,7 +3,6 @@
  * them; test/config/docs.test.ts compares, so that neither can fall behind the schema.
  */
 import type joi from 'joi';
-import { descriptionOf } from '../lib/schemas/description-of.js';
 import { coreSchema } from './schema.js';
 import { variables, type Tree } from './sources.js';
 
@@ -44,8 +43,8 @@ function defaultsOf(schema: Described): Tree {
 
 /** The defaults of every key, the plugins' sections after the core's. */
 export function defaults(plugins: readonly ConfigSection[]): Tree {
-  const whole = defaultsOf(descriptionOf(coreSchema) as Described);
-  for (const { id, schema } of plugins) whole[id] = defaultsOf(descriptionOf(schema) as Described);
+  const whole = defaultsOf(coreSchema.describe() as Described);
+  for (const { id, schema } of plugins) whole[id] = defaultsOf(schema.describe() as Described);
   return whole;
 }
 
@@ -100,10 +99,10 @@ const TABLE = '| Key | Default | Variable | Meaning |\n|---|---|---|---|\n';
 
 /** The page, Markdown. */
 export function renderDocs(plugins: readonly ConfigSection[]): string {
-  const core = descriptionOf(coreSchema) as Described;
+  const core = coreSchema.describe() as Described;
   const parts = [HEAD, `\n## The service\n\n${TABLE}${rows(core, '').join('\n')}\n`];
   for (const { id, title, schema } of plugins) {
-    const lines = rows(descriptionOf(schema) as Described, id);
+    const lines = rows(schema.describe() as Described, id);
     if (lines.length > 0) parts.push(`\n## ${title} (\`${id}\`)\n\n${TABLE}${lines.join('\n')}\n`);
   }
   parts.push('\n<!-- prettier-ignore-end -->\n');

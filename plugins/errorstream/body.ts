@@ -1,7 +1,6 @@
 /** The body that reports one error (contract 21, intake). Limits that cut a field are not checked here. */
 import joi from 'joi';
 import { named, stated, unlisted } from '../../kernel/contract.js';
-import { descriptionOf } from '../../lib/schemas/description-of.js';
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { Json } from '../../ports/store.js';
 import { moment } from './moment.js';
@@ -110,7 +109,7 @@ export const errorBody = named(
 
 const list = joi
   .array()
-  .items(stated({ $ref: '#/components/schemas/ErrorReport' }, joi.any().meta({ fields: descriptionOf(errorBody) })))
+  .items(stated({ $ref: '#/components/schemas/ErrorReport' }, joi.any().meta({ fields: errorBody.describe() })))
   .min(1)
   .max(MOST_REPORTS)
   .description('Each as a single report');

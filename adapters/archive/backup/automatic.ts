@@ -107,8 +107,6 @@ export class AutomaticBackups implements Backups {
       // Its output would be mixed into the log.
       const child = fork(this.options.module, [JSON.stringify(job)], {
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-        // It shares the memory of a small container with the service (lib/process/spent-memory.ts).
-        execArgv: ['--expose-gc'],
       });
       const abort = (): void => void child.kill('SIGKILL');
       signal?.addEventListener('abort', abort);

@@ -10,7 +10,6 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Header } from 'tar/header';
 import { syncFolder } from '../../../lib/folders.js';
-import { spentMemory } from '../../../lib/process/spent-memory.js';
 import { codeOf, isThere, writePieces } from '../files.js';
 import { partialOf } from '../stale.js';
 import { HASHES_ENTRY, HEAD_ENTRY, type ArchiveHead } from './head.js';
@@ -128,11 +127,9 @@ async function* entryOf({ path, size, content, sha256 }: ArchiveEntry, hashes: E
   if (header.encode(block)) throw new Error(`${path} cannot be the name of an entry`);
   yield block;
   const hash = createHash('sha256');
-  const spent = spentMemory();
   let written = 0;
   for await (const piece of content) {
     written += piece.length;
-    spent(piece.length);
     if (written > size) break;
     hash.update(piece);
     yield Buffer.from(piece.buffer, piece.byteOffset, piece.length);

@@ -1,5 +1,4 @@
 /** One operation of the description: its input, its callers, its answers. */
-import { descriptionOf } from '../../../lib/schemas/description-of.js';
 import type { MountedRoute, RouteSpec, StreamedInput } from '../../../ports/http.js';
 import { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
@@ -22,7 +21,7 @@ export function operation(
   const { components } = parts;
   const policy = new AccessPolicy(spec.access, spec.bare);
   const parameters = [
-    ...pathParameters(place.path, spec.input?.params && descriptionOf(spec.input.params), components),
+    ...pathParameters(place.path, spec.input?.params && spec.input.params.describe(), components),
     ...queryParameters(spec, components),
     ...headerParameters(spec, policy, place.method),
   ];
@@ -95,7 +94,7 @@ function pathParameters(path: string, described: SchemaDescription | undefined, 
 }
 
 function queryParameters({ input, credentialIn = [] }: RouteSpec, components: Components): Json[] {
-  const { keys = {} } = (input?.query === undefined ? {} : descriptionOf(input.query)) as SchemaDescription;
+  const { keys = {} } = (input?.query === undefined ? {} : input.query.describe()) as SchemaDescription;
   return Object.entries(keys)
     .filter(([name, key]) => isListed(key) && !credentialIn.some((place) => place.name === name))
     .map(([name, key]) => parameter('query', name, key, isRequired(key), components));
@@ -154,7 +153,7 @@ function requestBody(spec: RouteSpec, operationId: string, components: Component
     return { required, content: Object.fromEntries(types.map((type) => [type, { schema: BINARY }])) };
   }
   if (input?.body === undefined) return null;
-  const described = descriptionOf(input.body) as SchemaDescription;
+  const described = input.body.describe() as SchemaDescription;
   const empty = described.type === 'object' && Object.keys(described.keys ?? {}).length === 0 && !described.patterns;
   if (empty && !required) return null;
   const name = `${operationId[0]!.toUpperCase()}${operationId.slice(1)}Body`;

@@ -1,7 +1,6 @@
 /**
  * Answers of an operation: its successes in the envelope, and its errors by status, each with the codes it can mean.
  */
-import { descriptionOf } from '../../../lib/schemas/description-of.js';
 import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { ref, type Components } from './components.js';
@@ -25,9 +24,9 @@ export function outputsOf({
   status = 200,
 }: Pick<RouteSpec, 'output' | 'status'>): [number, SchemaDescription | null][] {
   if (output !== undefined && !isSchema(output)) {
-    return Object.entries(output).map(([code, schema]) => [Number(code), descriptionOf(schema) as SchemaDescription]);
+    return Object.entries(output).map(([code, schema]) => [Number(code), schema.describe() as SchemaDescription]);
   }
-  const described = (output === undefined ? null : descriptionOf(output)) as SchemaDescription | null;
+  const described = (output === undefined ? null : output.describe()) as SchemaDescription | null;
   return [status].flat().map((code) => [code, described]);
 }
 
@@ -131,7 +130,7 @@ const pascal = (code: string): string =>
 
 /** Error codes that follow from the kind of route. */
 function usual(spec: RouteSpec, policy: AccessPolicy): string[] {
-  const query = spec.input?.query && (descriptionOf(spec.input.query) as SchemaDescription);
+  const query = spec.input?.query && (spec.input.query.describe() as SchemaDescription);
   const streams = spec.input?.stream !== undefined;
   const takesBody = spec.input?.body !== undefined || spec.limits?.payload !== undefined;
   return [

@@ -12,7 +12,6 @@ import type { Server } from '@hapi/hapi';
 import Vision, { type ServerViewsConfiguration } from '@hapi/vision';
 import Handlebars from 'handlebars';
 import { isolated } from './direction.js';
-import { callBlocksYoung } from './partial-blocks.js';
 import { Templates, type CompiledTemplate } from './templates.js';
 import { showUnseen } from './unseen.js';
 
@@ -51,7 +50,6 @@ export class Views {
     private readonly options: ViewOptions,
   ) {
     const handlebars = Handlebars.create();
-    callBlocksYoung(handlebars);
     for (const [name, helper] of Object.entries(options.helpers)) {
       handlebars.registerHelper(name, helper as Handlebars.HelperDelegate);
     }

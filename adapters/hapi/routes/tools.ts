@@ -4,7 +4,6 @@
  * network to ourselves, which would need our own address and count connections.
  */
 import type { ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi';
-import { descriptionOf } from '../../../lib/schemas/description-of.js';
 import type { HttpRequest, MountedRoute, RouteSpec, ToolSpec } from '../../../ports/http.js';
 import type { RouteAnswer, RouteTool, RouteTools } from '../../../ports/tools.js';
 import { IncomingRequest, type InnerCall } from '../wire/incoming-request.js';
@@ -36,7 +35,7 @@ function argumentsOf({ input }: RouteSpec, tool: ToolSpec): Arguments {
   for (const place of PLACES) {
     const schema = input?.[place];
     if (schema === undefined) continue;
-    const described = descriptionOf(schema) as SchemaDescription;
+    const described = schema.describe() as SchemaDescription;
     const { properties = {}, required = [] } = jsonSchema(described) as Partial<Arguments>;
     for (const [name, schema] of Object.entries(properties)) {
       if (found.places.has(name)) continue;

@@ -8,7 +8,6 @@
  * validation library (contract and documentation are made from joi's).
  */
 import type { CustomHelpers, CustomValidator, Description, Schema } from 'joi';
-import { descriptionOf } from '../../../lib/schemas/description-of.js';
 
 /** True: joi, without conversion, accepts the value and leaves it unchanged. False proves nothing. */
 export type FastCheck = (value: unknown) => boolean;
@@ -35,7 +34,7 @@ const SILENT = new Set([
 const SILENT_FLAGS = new Set(['presence', 'only', 'description', 'default', 'label']);
 
 export function fastCheck(schema: Schema): FastCheck {
-  return sureOf(descriptionOf(schema));
+  return sureOf(schema.describe());
 }
 
 const PLAIN_INTEGER = /^(?:0|[1-9]\d{0,14})$/;
@@ -46,7 +45,7 @@ const PLAIN_INTEGER = /^(?:0|[1-9]\d{0,14})$/;
  * @param strict unknown names are joi's to refuse
  */
 export function fastQuery(schema: Schema, strict: boolean): FastQuery {
-  const node = descriptionOf(schema);
+  const node = schema.describe();
   const described = isKnown(node) ? keysOf(node) : null;
   if (described === null) return () => null;
   const fields = Object.entries(described).map(([key, inner]) => {

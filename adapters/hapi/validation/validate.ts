@@ -7,7 +7,6 @@
  */
 import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
-import { descriptionOf } from '../../../lib/schemas/description-of.js';
 import { cleanName, unknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
 import { droppedFrom, hasDropped } from '../body/json.js';
 import { Failure } from '../wire/failure.js';
@@ -67,13 +66,13 @@ export class BodyRule {
 
   constructor(schema: Schema) {
     this.#prepared = once(() => ({
-      array: takesArray(descriptionOf(schema)),
+      array: takesArray(schema.describe()),
       sure: fastCheck(schema),
       // Preferences of the schema: with each call, joi would compile the messages again every time.
       first: schema.prefs(BODY),
       all: schema.prefs(BODY_ALL),
     }));
-    this.#described = once(() => descriptionOf(schema) as DescribedFields);
+    this.#described = once(() => schema.describe() as DescribedFields);
   }
 
   /** The body, or the refusal. @param bytes its size, to decide how long to look */
@@ -119,7 +118,7 @@ export class QueryRule {
   constructor(schema: Schema | undefined, strict: boolean) {
     this.#prepared = once(() => {
       const base = schema ?? joi.object({});
-      const { keys = {} } = descriptionOf(base) as Described;
+      const { keys = {} } = base.describe() as Described;
       const whole = base.prefs(strict ? QUERY_STRICT : QUERY);
       const { value, error } = whole.validate({}) as { value: object; error?: ValidationError };
       return {

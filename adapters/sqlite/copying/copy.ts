@@ -5,7 +5,6 @@
  * that look-ups use.
  */
 import { statSync } from 'node:fs';
-import { spentMemory } from '../../../lib/process/spent-memory.js';
 import { openDriver } from '../driver/open.js';
 
 /** The copy pauses while the log is smaller than this, and goes on at full speed when the log has grown beyond. */
@@ -14,8 +13,6 @@ const HURRY_BYTES = 256 * 1024 * 1024;
 const PAUSE = 3;
 const LONGEST_PAUSE_MS = 100;
 const BUSY_MS = 15_000;
-/** The drivers read so much between two pauses, from a store with SQLite's usual pages. */
-const PORTION_BYTES = 1024 * 1024;
 
 /** @param to must not be there @throws what SQLite says; a file that is there then is not whole */
 export async function copyStore(from: string, to: string): Promise<void> {
@@ -50,10 +47,8 @@ export function readDocument(file: string, collection: string, id: string): unkn
 /** Called between two portions. This thread does nothing else, so it may sleep. */
 function pauses(log: string): () => void {
   const never = new Int32Array(new SharedArrayBuffer(4));
-  const spent = spentMemory();
   let began = performance.now();
   return () => {
-    spent(PORTION_BYTES);
     const took = performance.now() - began;
     if (sizeOf(log) < HURRY_BYTES) Atomics.wait(never, 0, 0, Math.min(took * PAUSE, LONGEST_PAUSE_MS));
     began = performance.now();

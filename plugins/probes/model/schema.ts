@@ -2,7 +2,6 @@
 import joi, { type ObjectSchema, type ValidationError } from 'joi';
 import { named } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { descriptionOf } from '../../../lib/schemas/description-of.js';
 import { unknownFields } from '../../../lib/unknown-fields.js';
 import { OUTBOUND_METHODS } from '../../../ports/outbound.js';
 import { RECORD_TYPES, START_TLS, type StartTls } from '../../../ports/reach.js';
@@ -219,7 +218,7 @@ function kindOf(given: unknown): ProbeKind | undefined {
 export function unknownOf(given: unknown): string[] {
   const known = kindOf(given);
   if (known === undefined) return [];
-  return unknownFields(descriptionOf(joi.object({ probe: SCHEMAS[known] })), { probe: given });
+  return unknownFields(joi.object({ probe: SCHEMAS[known] }).describe(), { probe: given });
 }
 
 /**

@@ -5,7 +5,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../../config/load.js';
-import { smallEnv } from '../../support/small-env.js';
 
 const DEPLOY = join(packageRoot(), 'deploy');
 const textOf = (name: string): Promise<string> => readFile(join(DEPLOY, name), 'utf8');
@@ -37,14 +36,5 @@ describe('deploy/', () => {
     const files = ['aos', 'migrate', 'secrets.example'].map((name) => join(DEPLOY, 'kubernetes', `${name}.yaml`));
     const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', ...files], { encoding: 'utf8' });
     expect(status, stdout + stderr).to.equal(0);
-  });
-
-  it('has settings for little memory that every version of Node takes', async () => {
-    const set = await smallEnv();
-    expect(set).to.include.keys('NODE_OPTIONS', 'MALLOC_ARENA_MAX');
-    const env = { ...process.env, ...set };
-    const { status, stderr } = spawnSync(process.execPath, ['-e', ''], { env });
-    expect(`${status} ${String(stderr)}`).to.equal('0 ');
-    expect(await textOf('compose.yaml')).to.include('env_file: small.env');
   });
 });

@@ -1,5 +1,4 @@
 /** The command line with the files that the bundle is made of (cli/program.ts). */
-import '../../../cli/engine-flags.js';
 import { perform } from '../../../cli/perform.js';
 
 const [name = '', ...words] = process.argv.slice(2);
