@@ -174,7 +174,6 @@ const FIRST_START: Readonly<Record<string, Filter | null>> = {
   access_sessions: null,
   access_accounts: { id: { ne: '00000000-0000-7000-8000-000000000001' } },
   // Marks of what earlier versions left, made by the migrations.
-  bugs_catchups: null,
   probes_leases: null,
   // The template of contract 21, ignore rules.
   errorstream_rules: { id: { ne: '01941f29-7c00-7000-8000-000000000001' } },

@@ -46,11 +46,7 @@ export function outliveReaders(): void {
   }
 }
 
-/**
- * From here on nothing that standard output or error do not take, on a full disk say, ends the process. It takes the
- * place of what `outliveReaders` set: that may have been called in another copy of this module, which the bundle has
- * beside the command line's own (cli/program.ts).
- */
+/** Ignores all further failures of standard output and error, such as a full disk. Replaces `outliveReaders`. */
 export function outliveOutputs(): void {
   for (const stream of OUTPUTS) stream.removeAllListeners('error').on('error', () => undefined);
 }

@@ -9,7 +9,6 @@ import { pluginsAreNamed } from '../config/plugins-named.js';
 import { endAfterFailure, outliveReaders } from './ending.js';
 import { EXIT, printFailure } from './output.js';
 import { OWN } from './own.js';
-import { program } from './program.js';
 import { writtenTable, type CommandFace } from './table.js';
 import { helpFor, matchCommand, overview, unknownCommand } from './help.js';
 import { helpOf, parse, UsageError } from './usage.js';
@@ -33,7 +32,7 @@ async function run({ command, rest }: { command: CommandFace; rest: readonly str
 }
 
 async function perform(name: string, rest: readonly string[]): Promise<number> {
-  return (await program()).perform(name, rest);
+  return (await import('./perform.js')).perform(name, rest);
 }
 
 const VERSION = new Set(['--version', '-v', 'version']);
@@ -48,7 +47,9 @@ async function main(words: readonly string[]): Promise<number> {
   const known = matchCommand(written, words);
   const asked = await pluginsAreNamed();
   if (known !== null && (!asked || Object.hasOwn(OWN, known.command.name))) return run(known);
-  const { commands, whole } = asked ? await (await program()).askedTable() : { commands: written, whole: true };
+  const { commands, whole } = asked
+    ? await (await import('./perform.js')).askedTable()
+    : { commands: written, whole: true };
   const found = matchCommand(commands, words);
   if (found !== null) return run(found);
   if (words.length === 0) throw new UsageError('a command is missing', overview(commands));

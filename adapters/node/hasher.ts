@@ -11,7 +11,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../kernel/errors.js';
-import { threadModule } from '../../lib/process/thread-module.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { HashAnswer, HashJob } from './hasher-worker.js';
 
@@ -144,7 +143,7 @@ export class ThreadHasher implements PasswordHasher {
   }
 
   private spawn(): Worker {
-    const worker = new Worker(threadModule(new URL('./hasher-worker.js', import.meta.url)));
+    const worker = new Worker(new URL('./hasher-worker.js', import.meta.url));
     worker.on('message', (answer: HashAnswer) => this.answered(worker, answer));
     worker.on('error', (error) => this.lost(worker, error instanceof Error ? error : new Error(String(error))));
     const { threadId } = worker;

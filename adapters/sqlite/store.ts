@@ -10,7 +10,6 @@ import { access, chmod, constants, lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { refuseStrange } from '../../lib/files/trusted-file.js';
 import { makeFolders } from '../../lib/folders.js';
-import { threadModule } from '../../lib/process/thread-module.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { MetDamage } from '../../ports/store/damage.js';
 import type { Examined } from '../../ports/store/examination.js';
@@ -127,7 +126,7 @@ export class SqliteStore implements DocumentStore {
         ? new Here(path, async () => (await import('./writing/committing.js')).committing(written), heard)
         : new Pool({
             ...heard,
-            module: threadModule(new URL('./writer.js', import.meta.url)),
+            module: new URL('./writer.js', import.meta.url),
             connection: written,
             threads: 1,
             send: 'stream',
@@ -136,7 +135,7 @@ export class SqliteStore implements DocumentStore {
     this.#readers =
       threads === 'always'
         ? new Pool({
-            module: threadModule(new URL('./reader.js', import.meta.url)),
+            module: new URL('./reader.js', import.meta.url),
             connection,
             threads: READERS,
             send: 'one',

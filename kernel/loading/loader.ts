@@ -13,7 +13,6 @@ import type { Plugin } from '../contract.js';
 import { reasonOf, type Fault } from '../faults.js';
 import { BUILT_IN, type LoadedPlugin } from '../manifest.js';
 import { shareContract } from './one-contract.js';
-import { importOutside } from './outside.js';
 import { within } from '../timeout.js';
 
 export interface LoadSettings {
@@ -88,7 +87,7 @@ async function load(entry: string, { bases, plugin_timeout_ms }: LoadSettings): 
   const file = locate(entry, bases);
   for (const path of [file, dirname(file)]) await refuseOpen(path);
   const module = await within(plugin_timeout_ms, 'its import', async () => {
-    return (await importOutside(pathToFileURL(file).href)) as Record<string, unknown>;
+    return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   });
   const plugin = exported(module);
   return { plugin, entry, module: file, views: viewsOf(plugin, file) };

@@ -139,7 +139,6 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'commits', indexes: [], tuning: { compressed: ['commits'] } },
   { name: 'bulks', indexes: [{ fields: ['state', 'beat_at'] }, { fields: ['finished_at'] }] },
   { name: 'waiting', indexes: [{ fields: ['event'] }, { fields: ['project'] }, { fields: ['expires_at'] }] },
-  { name: 'catchups', indexes: [] },
   // By project; the rules in memory are read whole.
   { name: 'rulelists', indexes: [] },
   { name: 'rulerevisions', indexes: [] },

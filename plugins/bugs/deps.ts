@@ -26,7 +26,6 @@ import type {
 import type { StoredOccurrence } from './item/occurrence-documents.js';
 import type {
   BulkRunDoc,
-  CatchUpDoc,
   CommitsDoc,
   CounterDoc,
   LinkDoc,
@@ -71,7 +70,6 @@ export interface BugDeps {
   views: Collection<SavedViewDoc>;
   bulks: Collection<BulkRunDoc>;
   waiting: Collection<WaitingDoc>;
-  catchUps: Collection<CatchUpDoc>;
   /** The grouping rules of each project. */
   ruleLists: Collection<RuleListDoc>;
   ruleRevisions: Collection<RuleRevisionDoc>;

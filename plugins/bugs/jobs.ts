@@ -15,7 +15,6 @@ import { Alarms } from './muting/alarms.js';
 import { Blocking } from './store/blocking.js';
 import { ClientRefs } from './store/client-refs.js';
 import { ItemOutbox } from './store/item-outbox.js';
-import { OlderWrites } from './store/older-writes.js';
 import { Words } from './store/words.js';
 import { Removal } from './editing/removal.js';
 import { Reviews } from './editing/reviews.js';
@@ -80,7 +79,6 @@ export class BugsJobs {
     @inject(Alarms) private readonly alarms: Alarms,
     @inject(Reviews) private readonly reviews: Reviews,
     @inject(Words) private readonly words: Words,
-    @inject(OlderWrites) private readonly older: OlderWrites,
   ) {}
 
   /** At the start: finishes all work that a crash left half done. */
@@ -129,11 +127,6 @@ export class BugsJobs {
     if ((await items.count(ahead)) === 0) return;
     const now = clock.iso();
     await items.changeMany(ahead, { set: { last_seen_at: now }, max: { updated_at: now } });
-  }
-
-  /** Hourly: makes findable what a process of an earlier version has written since. */
-  catchUp(signal?: AbortSignal): Promise<void> {
-    return this.older.catchUp(signal);
   }
 
   /** Before the store closes: finishes the background work of answered calls. */

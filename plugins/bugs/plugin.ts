@@ -34,7 +34,6 @@ import { belongings } from './belongings.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, BugDeps } from './deps.js';
 import { ERRORS } from './errors.js';
-import { MIGRATIONS } from './migrations.js';
 import { groupingSettings } from './grouping/settings.js';
 import { OverviewNumbers } from './pages/shared/numbers.js';
 import { ruleUrl } from './pages/grouping/rule-links.js';
@@ -148,7 +147,6 @@ export default definePlugin<BugsConfig>({
   ],
   errors: ERRORS,
   collections: COLLECTIONS,
-  migrations: MIGRATIONS,
   from: import.meta.url,
   setup(ctx) {
     const deps: BugDeps = {
@@ -170,7 +168,6 @@ export default definePlugin<BugsConfig>({
       views: ctx.collection('views'),
       bulks: ctx.collection('bulks'),
       waiting: ctx.collection('waiting'),
-      catchUps: ctx.collection('catchups'),
       ruleLists: ctx.collection('rulelists'),
       ruleRevisions: ctx.collection('rulerevisions'),
       transact: ctx.transact,
@@ -263,7 +260,6 @@ export default definePlugin<BugsConfig>({
             await bulkRuns.forget(signal);
           },
         },
-        { name: 'older_writes', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => jobs.catchUp(signal) },
       ],
       listens: [
         listen(RELEASE_PUBLISHED, (event) => bugs.released(event), { durable: true }),

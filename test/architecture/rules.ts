@@ -52,10 +52,10 @@ export const RULES: readonly Rule[] = [
   {
     // The calls to the system that several adapters need alike.
     layer: 'lib',
-    files: /^lib\/(folders|files\/trusted-file|process\/thread-module)\.ts$/,
+    files: /^lib\/(folders|files\/trusted-file)\.ts$/,
     project: [],
     packages: [/^node:(fs|fs\/promises|path)$/],
-    says: 'lib/folders.ts, files/trusted-file.ts and process/thread-module.ts import node:fs and node:path',
+    says: 'lib/folders.ts and files/trusted-file.ts import node:fs and node:path',
   },
   {
     // The companions' requests, which go through proxies.

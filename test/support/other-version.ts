@@ -1,12 +1,7 @@
-/**
- * The program as another version of itself, for tests of upgrades: its bundle (scripts/bundle.mjs), edited. A copy of all
- * files and their starts would cost twice as much.
- */
-import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+/** The program as another version of itself, for tests of upgrades: a copy of what was compiled, with some files edited. */
+import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join, relative, sep } from 'node:path';
 import { packageRoot } from '../../config/load.js';
 
 export interface OtherVersion {
@@ -14,54 +9,37 @@ export interface OtherVersion {
   remove(): Promise<void>;
 }
 
-/** One place of the program, and what stands there in the other version. */
+/** One change of a compiled file. */
 export interface Edit {
-  /** A regular expression for text without comments and needless blanks; a blank is where a line may end. */
-  at: string;
+  /** Below `dist/`. */
+  file: string;
+  /** Matches exactly one part of the file. */
+  find: RegExp;
   /** As `String.replace` takes it. */
-  instead: string;
+  replaceWith: string;
 }
 
-/** What is loaded beside the bundle, and finds the program's other files from where it lies: no links. */
-const BESIDE = ['cli', 'config', 'kernel', 'lib'];
-
-async function bundleText(dist: string): Promise<string> {
-  const changed = async (name: string): Promise<number> =>
-    (await stat(join(dist, name)).catch(() => null))?.mtimeMs ?? 0;
-  if ((await changed('bundle/aos.js')) < (await changed('.tsbuildinfo')))
-    await promisify(execFile)(process.execPath, [join(dist, '..', 'scripts', 'bundle.mjs')]);
-  // Long texts go over several lines.
-  return (await readFile(join(dist, 'bundle', 'aos.js'), 'utf8')).replaceAll('\\\n', '');
+async function applyEdit(dist: string, { file, find, replaceWith }: Edit): Promise<void> {
+  const path = join(dist, file);
+  const text = await readFile(path, 'utf8');
+  const matches = text.match(new RegExp(find, 'g'))?.length ?? 0;
+  if (matches !== 1) throw new Error(`${file} has ${matches} parts that match ${find}, expected one`);
+  await writeFile(path, text.replace(find, replaceWith));
 }
 
-function edited(text: string, { at, instead }: Edit): string {
-  const places = new RegExp(at.replaceAll(' ', String.raw`\s*`), 'g');
-  const found = text.match(places)?.length ?? 0;
-  if (found !== 1) throw new Error(`${found} places to edit, not one: ${at}`);
-  return text.replace(places, instead);
-}
-
-async function linkAll(from: string, to: string, but: readonly string[]): Promise<void> {
-  await mkdir(to, { recursive: true });
-  for (const name of await readdir(from)) if (!but.includes(name)) await symlink(join(from, name), join(to, name));
-}
-
-export async function otherVersion(version: string, edits: readonly Edit[]): Promise<OtherVersion> {
+export async function createOtherVersion(version: string, edits: readonly Edit[]): Promise<OtherVersion> {
   const root = packageRoot();
-  const dist = join(root, 'dist');
-  const text = edits.reduce(edited, await bundleText(dist));
   const folder = await mkdtemp(join(tmpdir(), 'aos-version-'));
-  await linkAll(root, folder, ['dist', 'test', '.git', 'package.json']);
-  const about = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as object;
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ ...about, version }));
-  await linkAll(dist, join(folder, 'dist'), ['bundle', 'test', '.tsbuildinfo', ...BESIDE]);
-  for (const name of BESIDE)
-    await cp(join(dist, name), join(folder, 'dist', name), {
-      recursive: true,
-      filter: (source) => !/\.(map|d\.ts)$/.test(basename(source)),
-    });
-  // What V8 compiled of the bundle is not of this one.
-  await linkAll(join(dist, 'bundle'), join(folder, 'dist', 'bundle'), ['aos.js', 'aos.js.cache']);
-  await writeFile(join(folder, 'dist', 'bundle', 'aos.js'), text);
-  return { cli: join(folder, 'dist/cli/main.js'), remove: () => rm(folder, { recursive: true, force: true }) };
+  const dist = join(folder, 'dist');
+  await cp(join(root, 'dist'), dist, {
+    recursive: true,
+    filter: (source) => relative(join(root, 'dist'), source).split(sep)[0] !== 'test' && !/\.(map|d\.ts)$/.test(source),
+  });
+  for (const edit of edits) await applyEdit(dist, edit);
+  for (const name of await readdir(root)) {
+    if (!['dist', 'test', '.git', 'package.json'].includes(name)) await symlink(join(root, name), join(folder, name));
+  }
+  const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as object;
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ ...manifest, version }));
+  return { cli: join(dist, 'cli', 'main.js'), remove: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -13,8 +13,7 @@ import type { GroupMember } from '../../../ports/domain/bugs.js';
 import { RecentMap } from '../../../lib/recent-map.js';
 import { maskGeneratedName } from '../../../lib/text/generated-names.js';
 import { coarse, coarseOrigin, isCoarse } from './coarse.js';
-import { earlierFunction, EARLIER_ORIGINS } from './earlier-origins.js';
-import { mask, masksOf, type MaskOptions } from './mask.js';
+import { mask, type MaskOptions } from './mask.js';
 import { firstFrame } from './frames.js';
 import { normaliseFunction, normaliseOrigin } from './origin.js';
 
@@ -109,32 +108,6 @@ export function floodOf(input: GroupingInput, { origin, masked }: Grouping): Flo
   };
 }
 
-/**
- * The report's keys under the rules of earlier versions, which still find its old group (decisions 011, 041 and 051);
- * none where those change nothing.
- * @param masks of earlier versions, the newest first (`earlierMasks`)
- */
-export function earlierKeysOf(input: GroupingInput, now: Grouping, masks: readonly Partial<MaskOptions>[]): string[] {
-  // Groups with several members were one whatever their members: who comes first must not take that group over.
-  if (input.members?.length) return [];
-  const parts = fingerprintOf(input);
-  const keys = new Set<string>();
-  const texts = masksOf(messageOf(input), masks);
-  const plain = input.message_template ? masksOf(messageOf({ ...input, message_template: null }), masks) : texts;
-  const exceptionClass = input.exception_class?.slice(0, LONGEST_PART).trim() ?? '';
-  for (const i of masks.keys()) {
-    const isLatest = i === 0;
-    // Earlier origins named no function: an old group would hold the errors of all functions of a file.
-    if (!isLatest && input.function_name) break;
-    const masked = (isLatest ? texts : plain)[i] ?? '';
-    const origin = originOf(input, isLatest ? BEFORE_051 : BEFORE_041);
-    const head = [input.type, input.project, exceptionClass];
-    keys.add(`v2:${hash([...head, ...(parts === null ? [origin, masked] : tail(parts, origin, masked))])}`);
-  }
-  keys.delete(now.dedup_key);
-  return [...keys];
-}
-
 const fingerprintOf = ({ fingerprint }: GroupingInput): readonly string[] | null =>
   fingerprint?.length ? fingerprint.slice(0, MOST_ELEMENTS) : null;
 
@@ -144,41 +117,25 @@ const headOf = ({ type, project, exception_class }: GroupingInput): string[] => 
   exception_class ? maskGeneratedName(exception_class.slice(0, LONGEST_PART).trim()) : '',
 ];
 
-/** How the parts of an origin are normalised. */
-interface OriginRules {
-  file(file: string): string;
-  function(name: string): string;
-  /** The method of a frame without a file. */
-  method(name: string): string;
-}
-
-const NOW: OriginRules = {
-  file: normaliseOrigin,
-  function: normaliseFunction,
-  method: (name) => maskGeneratedName(name).toLowerCase(),
-};
-const lower = (name: string): string => name.toLowerCase();
-const BEFORE_051: OriginRules = { file: EARLIER_ORIGINS.before051, function: earlierFunction, method: lower };
-const BEFORE_041: OriginRules = { file: EARLIER_ORIGINS.before041, function: earlierFunction, method: lower };
-
 /**
  * The caller's file, with its function where the caller states one; else the file (or method) of the first frame; else
  * empty.
  */
-export function originOf(
-  { file_path, function_name, stack_trace }: Pick<GroupingInput, 'file_path' | 'function_name' | 'stack_trace'>,
-  rules = NOW,
-): string {
-  const given = file_path ? rules.file(file_path) : '';
-  const name = given !== '' && function_name ? rules.function(function_name) : '';
+export function originOf({
+  file_path,
+  function_name,
+  stack_trace,
+}: Pick<GroupingInput, 'file_path' | 'function_name' | 'stack_trace'>): string {
+  const given = file_path ? normaliseOrigin(file_path) : '';
+  const name = given !== '' && function_name ? normaliseFunction(function_name) : '';
   if (name !== '') return `${given}#${name}`;
   if (given !== '' || !stack_trace) return given;
   const frame = firstFrame(stack_trace);
   if (frame === null) return '';
   // An image holds all of an application: its function tells two places apart.
-  const symbol = frame.image !== undefined && frame.line_no === null ? rules.function(frame.function ?? '') : '';
-  if (frame.file !== null && symbol !== '') return `${rules.file(frame.file)}#${symbol}`;
-  return frame.file !== null ? rules.file(frame.file) : rules.method(frame.function ?? '');
+  const symbol = frame.image !== undefined && frame.line_no === null ? normaliseFunction(frame.function ?? '') : '';
+  if (frame.file !== null && symbol !== '') return `${normaliseOrigin(frame.file)}#${symbol}`;
+  return frame.file !== null ? normaliseOrigin(frame.file) : maskGeneratedName(frame.function ?? '').toLowerCase();
 }
 
 /** Classes whose message may be the key or the index alone. */
@@ -188,7 +145,7 @@ const ALONE = /^[-+]?\d{1,20}$/;
 /** The message, or the title, without what differs from report to report. */
 export function maskedOf(input: GroupingInput, options: Partial<MaskOptions> = {}): string {
   const message = messageOf(input);
-  if (options.generated !== false && ALONE.test(message) && KEYED.test(input.exception_class ?? '')) return '<number>';
+  if (ALONE.test(message) && KEYED.test(input.exception_class ?? '')) return '<number>';
   return mask(message, options);
 }
 

@@ -22,8 +22,6 @@ export interface MaskOptions {
   emails: boolean;
   /** IPv4 and IPv6, with their port. */
   ip_addresses: boolean;
-  /** IPv6, and the port behind any address; off only for the keys of earlier stores. */
-  ip_ports: boolean;
   mac_addresses: boolean;
   /** Bare numbers of 6 or more digits. */
   numbers: boolean;
@@ -39,14 +37,11 @@ export interface MaskOptions {
   long_words: boolean;
   /** Ids such as `pi_3Pph39e`. */
   prefixed_ids: boolean;
-  /** Generated names and paths, and values that runtimes write; off only for the keys of earlier stores. */
-  generated: boolean;
 }
 
 export const EVERY_MASK: MaskOptions = {
   emails: true,
   ip_addresses: true,
-  ip_ports: true,
   mac_addresses: true,
   numbers: true,
   short_numbers: true,
@@ -55,32 +50,7 @@ export const EVERY_MASK: MaskOptions = {
   process_ids: true,
   long_words: true,
   prefixed_ids: true,
-  generated: true,
 };
-
-/** Masks that were added by decisions 051, 041 and 011; older stores have keys without them. The newest first. */
-const LATER_MASKS: readonly Partial<MaskOptions>[] = [
-  { generated: false },
-  { generated: false, short_numbers: false },
-  {
-    generated: false,
-    short_numbers: false,
-    ip_ports: false,
-    mac_addresses: false,
-    measures: false,
-    path_numbers: false,
-    process_ids: false,
-    long_words: false,
-    prefixed_ids: false,
-  },
-];
-
-/** The masks that some earlier version lacked. */
-const LATER = [...new Set(LATER_MASKS.flatMap((masks) => Object.keys(masks)))] as (keyof MaskOptions)[];
-
-/** The masks of earlier versions of this service that ran with the same settings, the newest first. */
-export const earlierMasks = (options: Partial<MaskOptions>): readonly Partial<MaskOptions>[] =>
-  LATER_MASKS.map((later) => Object.assign({}, options, later));
 
 const WHOLE_GUID = new RegExp(`\\{${GUID}\\}|(?<![0-9a-z])${GUID}(?![0-9a-z])`, 'gi');
 /** Object ids and GUIDs without hyphens. */
@@ -131,18 +101,12 @@ const SHORT_NUMBER = new RegExp(String.raw`(?<![0-9a-z_]|\w:|\d\.)(?<!${CODE_WOR
  * changes.
  */
 const MOST_KNOWN = 500;
-const known = new WeakMap<Partial<MaskOptions>, RecentMap<Masked>>();
+const known = new WeakMap<Partial<MaskOptions>, RecentMap<string>>();
 const NO_OPTIONS: Partial<MaskOptions> = {};
 
-interface Masked {
-  text: string;
-  /** The masks that may be switched off and that changed the text. */
-  by: ReadonlySet<keyof MaskOptions>;
-}
-
-function knownOf(options: Partial<MaskOptions>): RecentMap<Masked> {
+function knownOf(options: Partial<MaskOptions>): RecentMap<string> {
   let texts = known.get(options);
-  if (texts === undefined) known.set(options, (texts = new RecentMap<Masked>(MOST_KNOWN)));
+  if (texts === undefined) known.set(options, (texts = new RecentMap<string>(MOST_KNOWN)));
   return texts;
 }
 
@@ -151,36 +115,16 @@ function knownOf(options: Partial<MaskOptions>): RecentMap<Masked> {
  * @returns the text with placeholders (`<guid>`, `<time>`, `<address>`, `<line>`, `<email>`, `<ip>`, `<mac>`,
  * `<duration>`, `<size>`, `<share>`, `<id>`, `<number>`, `<value>`)
  */
-export const mask = (text: string, options: Partial<MaskOptions> = NO_OPTIONS): string => masked(text, options).text;
-
-/**
- * The text under the masks of earlier versions (`earlierMasks`). A set that lacks no mask which changed the text under
- * the one before it is not tried.
- */
-export function masksOf(text: string, sets: readonly Partial<MaskOptions>[]): string[] {
-  const made: Masked[] = [];
-  for (const [i, options] of sets.entries()) {
-    const [before, more] = [made[i - 1], sets[i - 1]];
-    made.push(before && more && isSame(before, more, options) ? before : masked(text, options));
-  }
-  return made.map((one) => one.text);
-}
-
-/** Whether `fewer` only lacks masks that changed nothing. */
-function isSame({ by }: Masked, all: Partial<MaskOptions>, fewer: Partial<MaskOptions>): boolean {
-  return LATER.every((name) => all[name] === fewer[name] || (fewer[name] === false && !by.has(name)));
-}
-
-function masked(text: string, options: Partial<MaskOptions>): Masked {
-  const texts = knownOf(options);
-  const before = texts.get(text);
-  if (before !== undefined) return before;
-  const masking = new Masking({ ...EVERY_MASK, ...options });
-  let whole = '';
-  for (const piece of splitDuplicates(text)) whole += piece.final ? piece.text : masking.piece(piece.text);
-  const made = { text: copyOf(whole), by: masking.by };
-  texts.set(copyOf(text), made);
-  return made;
+export function mask(text: string, options: Partial<MaskOptions> = NO_OPTIONS): string {
+  const cache = knownOf(options);
+  const cached = cache.get(text);
+  if (cached !== undefined) return cached;
+  const enabled = { ...EVERY_MASK, ...options };
+  let masked = '';
+  for (const piece of splitDuplicates(text)) masked += piece.final ? piece.text : maskPiece(piece.text, enabled);
+  const copy = copyOf(masked);
+  cache.set(copyOf(text), copy);
+  return copy;
 }
 
 /** A text of its own: a piece of a larger text would keep all of it in memory. */
@@ -195,48 +139,33 @@ const LINE_HINT = /:\d|\(\d/;
 const WORD_HINT = /(?:lin|lign|lín|zeil|rig|строк)\p{L}{1,3}[ :=#]/iu;
 const NUMBER_HINT = /\d{4}/;
 
-/** Masks one text, and remembers which of the masks that may be switched off have changed it. */
-class Masking {
-  readonly by = new Set<keyof MaskOptions>();
-
-  constructor(private readonly options: MaskOptions) {}
-
-  piece(text: string): string {
-    const { options } = this;
-    let masked = options.generated ? this.#noted('generated', text, maskGenerated(text)) : text;
-    if (masked.includes('@')) {
-      if (options.emails) masked = this.#noted('emails', masked, masked.replace(EMAIL, '<email>'));
-      masked = masked.replace(IDENTITY, '@<address>');
-    }
-    if (options.mac_addresses) masked = this.#noted('mac_addresses', masked, maskMac(masked));
-    if (options.ip_addresses && options.ip_ports) masked = this.#noted('ip_ports', masked, maskIpv6(masked));
-    if (HEX_HINT.test(masked)) masked = masked.replace(WHOLE_GUID, '<guid>').replace(HEX_ID, '<guid>');
-    if (DIGIT.test(masked)) masked = this.#digits(masked);
-    return maskQuoted(masked);
+function maskPiece(text: string, options: MaskOptions): string {
+  let masked = maskGenerated(text);
+  if (masked.includes('@')) {
+    if (options.emails) masked = masked.replace(EMAIL, '<email>');
+    masked = masked.replace(IDENTITY, '@<address>');
   }
+  if (options.mac_addresses) masked = maskMac(masked);
+  if (options.ip_addresses) masked = maskIpv6(masked);
+  if (HEX_HINT.test(masked)) masked = masked.replace(WHOLE_GUID, '<guid>').replace(HEX_ID, '<guid>');
+  if (DIGIT.test(masked)) masked = maskDigits(masked, options);
+  return maskQuoted(masked);
+}
 
-  #digits(text: string): string {
-    const { options } = this;
-    let masked = TIME_HINT.test(text) ? text.replace(TIME, '<time>') : text;
-    if (ADDRESS_HINT.test(masked)) masked = masked.replace(ADDRESS, '<address>');
-    if (options.ip_addresses) masked = this.#noted('ip_ports', masked, maskIpv4(masked, options.ip_ports));
-    if (LINE_HINT.test(masked)) masked = masked.replace(FILE_LINE, ':<line>').replace(LINE_COLUMN, ':<line>');
-    if (WORD_HINT.test(masked)) masked = masked.replace(LINE_WORD, maskLineWord);
-    if (options.process_ids) masked = this.#noted('process_ids', masked, maskProcessIds(masked));
-    if (options.path_numbers) masked = this.#noted('path_numbers', masked, maskPathNumbers(masked));
-    if (options.measures) masked = this.#noted('measures', masked, maskMeasures(masked));
-    if (options.prefixed_ids) masked = this.#noted('prefixed_ids', masked, maskPrefixedIds(masked));
-    if (options.long_words) masked = this.#noted('long_words', masked, maskLongWords(masked));
-    if (!options.numbers || !NUMBER_HINT.test(masked)) return masked;
-    masked = masked.replace(NUMBER, '<number>');
-    if (!options.short_numbers) return masked;
-    return this.#noted('short_numbers', masked, masked.replace(SHORT_NUMBER, '<number>'));
-  }
-
-  #noted(mask: keyof MaskOptions, before: string, after: string): string {
-    if (after !== before) this.by.add(mask);
-    return after;
-  }
+function maskDigits(text: string, options: MaskOptions): string {
+  let masked = TIME_HINT.test(text) ? text.replace(TIME, '<time>') : text;
+  if (ADDRESS_HINT.test(masked)) masked = masked.replace(ADDRESS, '<address>');
+  if (options.ip_addresses) masked = maskIpv4(masked);
+  if (LINE_HINT.test(masked)) masked = masked.replace(FILE_LINE, ':<line>').replace(LINE_COLUMN, ':<line>');
+  if (WORD_HINT.test(masked)) masked = masked.replace(LINE_WORD, maskLineWord);
+  if (options.process_ids) masked = maskProcessIds(masked);
+  if (options.path_numbers) masked = maskPathNumbers(masked);
+  if (options.measures) masked = maskMeasures(masked);
+  if (options.prefixed_ids) masked = maskPrefixedIds(masked);
+  if (options.long_words) masked = maskLongWords(masked);
+  if (!options.numbers || !NUMBER_HINT.test(masked)) return masked;
+  masked = masked.replace(NUMBER, '<number>');
+  return options.short_numbers ? masked.replace(SHORT_NUMBER, '<number>') : masked;
 }
 
 /** Generated names and paths, and values of runtimes: before all others, which would leave half of them. */

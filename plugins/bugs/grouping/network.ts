@@ -2,7 +2,6 @@
 
 const PORT = String.raw`(?::\d{1,5}(?!\d))?`;
 const QUAD = String.raw`(?<![\w.]|version[ =:])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)`;
-const IPV4 = new RegExp(QUAD, 'gi');
 const IPV4_AND_PORT = new RegExp(`${QUAD}${PORT}`, 'gi');
 const IPV4_HINT = /\d\.\d{1,3}\.\d/;
 
@@ -17,8 +16,8 @@ const MAC =
 const MAC_HINT = /[0-9a-f]{2}[:-][0-9a-f]{2}[:-]|[0-9a-f]{4}\.[0-9a-f]{4}\./i;
 
 /** Masks dotted quads as `<ip>`, but no versions. */
-export const maskIpv4 = (text: string, ports: boolean): string =>
-  IPV4_HINT.test(text) ? text.replace(ports ? IPV4_AND_PORT : IPV4, '<ip>') : text;
+export const maskIpv4 = (text: string): string =>
+  IPV4_HINT.test(text) ? text.replace(IPV4_AND_PORT, '<ip>') : text;
 
 /** Masks IPv6 addresses as `<ip>`, before times and lines, whose colons these hold too. */
 export const maskIpv6 = (text: string): string =>

@@ -17,7 +17,6 @@ import { StoreConflict, type Filter, type Update } from '../../../ports/store.js
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/document-ids.js';
 import { Commit, type Write } from '../store/commit.js';
-import { EarlierKeys } from './earlier-keys.js';
 import { Floods, type Source } from './floods.js';
 import type { Grouping, GroupingInput } from '../grouping/key.js';
 import type { FamilyDoc, KeyDoc, KeyPart } from '../item/model.js';
@@ -72,7 +71,6 @@ export class Keys {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(Floods) private readonly floods: Floods,
-    @inject(EarlierKeys) private readonly earlier: EarlierKeys,
     @inject(Commit) private readonly commit: Commit,
   ) {
     this.#recent = this.#empty();
@@ -114,7 +112,7 @@ export class Keys {
    * @param mayCreate asked before a new item; when it says no, the answer is null and nothing was written
    */
   async decide(keyed: Keyed, mayCreate: () => boolean = () => true): Promise<Decision | null> {
-    const decision = (await this.#byEarlierKey(keyed)) ?? (await this.#byFamily(keyed, mayCreate));
+    const decision = await this.#byFamily(keyed, mayCreate);
     if (decision === null || decision.writes.length > 0) return decision;
     const { project, dedup_key } = keyed;
     const came = decision.flooded ? 'flood' : 'joined';
@@ -173,15 +171,6 @@ export class Keys {
       if (error instanceof StoreConflict) return false;
       throw error;
     }
-  }
-
-  /** The item of a group from before a mask was added. */
-  async #byEarlierKey(keyed: Keyed): Promise<Decision | null> {
-    for (const earlier of await this.earlier.of(keyed.report, keyed)) {
-      const item = await this.known(keyed.project, earlier);
-      if (item !== null) return existing(item);
-    }
-    return null;
   }
 
   async #byFamily(keyed: Keyed, mayCreate: () => boolean): Promise<Decision | null> {

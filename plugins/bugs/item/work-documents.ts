@@ -165,16 +165,6 @@ export interface WordsDoc {
   n: number;
 }
 
-/** What of earlier versions the store may still hold: marks of store/older-writes.ts and groups/earlier-keys.ts. */
-export interface CatchUpDoc {
-  id: string;
-  /** The change of an item, and the arrival of an occurrence, that was reached. RFC 3339. */
-  items_until?: string;
-  occurrences_until?: string;
-  /** How many sets of earlier masks were over when the store began. */
-  masks_before?: number;
-}
-
 /** The last number given out per project. */
 export interface CounterDoc {
   id: string;

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { TestService } from '../../support/service.js';
 
 /** Whose it is → the package. */
@@ -24,8 +23,6 @@ describe('a start', function () {
   before(async () => {
     seen = await mkdtemp(join(tmpdir(), 'aos-loaded-'));
     service = await TestService.create({ NODE_V8_COVERAGE: seen });
-    // From the files: each is seen by its own name, which in the bundle it has not.
-    service.cli = fileURLToPath(new URL('./from-files.js', import.meta.url));
   });
   after(async () => {
     await service.dispose();

@@ -7,23 +7,25 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from '../../../config/load.js';
 import { engines } from '../../support/engines.js';
-import { otherVersion, type Edit, type OtherVersion } from '../../support/other-version.js';
+import { createOtherVersion, type Edit, type OtherVersion } from '../../support/other-version.js';
 import { aos, TestService } from '../../support/service.js';
 
 /** What a next version may bring: an additive migration and an index. */
-const edits = (minors: readonly number[]): Edit[] => [
+const createEdits = (minors: readonly number[]): Edit[] => [
   {
-    at: String.raw`(AGENT_REQUESTED\. event \],[^{}]*migrations: )(MIGRATIONS\w*)`,
-    instead: `$1[...$2,${minors
+    file: 'plugins/bugs/plugin.js',
+    find: /migrations: MIGRATIONS,/,
+    replaceWith: `migrations: [...MIGRATIONS,${minors
       .map(
         (minor) =>
           `{number:${900 + minor},name:"later-${minor}",run:(ctx)=>ctx.collection("items").changeMany({},{set:{later:${minor}}})}`,
       )
-      .join()}]`,
+      .join()}],`,
   },
   {
-    at: String.raw`(\{ name: "items", tuning: \{ sparse: \[[^]*? indexes: \[)`,
-    instead: `$1${minors.map((minor) => `{fields:["later","x${minor}"]},`).join('')}`,
+    file: 'plugins/bugs/collections.js',
+    find: /name: 'items',[^]*?indexes: \[/,
+    replaceWith: `$&${minors.map((minor) => `{fields:["later","x${minor}"]},`).join('')}`,
   },
 ];
 
@@ -36,8 +38,8 @@ before(async function () {
   const [major = 0, minor = 0] = about.version.split('.').map(Number);
   versions = [minor, minor + 1, minor + 2].map((n) => `${major}.${n}.0`);
   programs = await Promise.all([
-    otherVersion(versions[1] ?? '', edits([1])),
-    otherVersion(versions[2] ?? '', edits([1, 2])),
+    createOtherVersion(versions[1] ?? '', createEdits([1])),
+    createOtherVersion(versions[2] ?? '', createEdits([1, 2])),
   ]);
 });
 after(() => Promise.all((programs ?? []).map((program) => program.remove())));

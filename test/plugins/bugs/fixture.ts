@@ -105,7 +105,6 @@ export function fixtureOn(
     views: store.collection(nameOf('views')),
     bulks: store.collection(nameOf('bulks')),
     waiting: store.collection(nameOf('waiting')),
-    catchUps: store.collection(nameOf('catchups')),
     ruleLists: store.collection(nameOf('rulelists')),
     ruleRevisions: store.collection(nameOf('rulerevisions')),
     transact: STORE.transactOf(store),

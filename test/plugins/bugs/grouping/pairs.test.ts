@@ -215,7 +215,6 @@ describe('grouping: messages', () => {
     const samples: Record<keyof MaskOptions, readonly [string, string]> = {
       emails: ['a@b.de', '<email>'],
       ip_addresses: ['10.0.0.1:80 fe80::1', '<ip> <ip>'],
-      ip_ports: ['fe80::1', '<ip>'],
       mac_addresses: ['00:1b:44:11:3a:b7', '<mac>'],
       numbers: ['123456', '<number>'],
       short_numbers: ['cart 4711', 'cart <number>'],
@@ -224,7 +223,6 @@ describe('grouping: messages', () => {
       process_ids: ['pid 1', 'pid <number>'],
       long_words: ['a81f93cc02d94e11b7', '<id>'],
       prefixed_ids: ['pi_3Pph39e', 'pi_<id>'],
-      generated: ['Foo$$Lambda$14/0x1f', 'Foo$$Lambda'],
     };
     for (const [name, [text, masked]] of Object.entries(samples)) {
       expect(mask(text)).to.equal(masked);

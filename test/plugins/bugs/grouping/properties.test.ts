@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseFrames } from '../../../../plugins/bugs/grouping/frames.js';
 import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
-import { earlierMasks, mask, masksOf } from '../../../../plugins/bugs/grouping/mask.js';
+import { mask } from '../../../../plugins/bugs/grouping/mask.js';
 import { staysLinear } from '../../../support/work.js';
 
 const hex = (length: number): fc.Arbitrary<string> =>
@@ -113,16 +113,6 @@ describe('grouping: masking', () => {
     ),
   );
   const message = fc.array(piece, { maxLength: 8 });
-
-  it('makes the same of a message under earlier masks, whether or not it tries each', () =>
-    fc.assert(
-      fc.property(message, fc.constantFrom('', ' '), fc.boolean(), (pieces, glue, numbers) => {
-        const sets = [{ numbers }, ...earlierMasks({ numbers })];
-        const text = pieces.join(glue);
-        expect(masksOf(text, sets)).to.deep.equal(sets.map((options) => mask(text, options)));
-      }),
-      { numRuns: 1000 },
-    ));
 
   it('masks a masked text to itself', () =>
     fc.assert(

@@ -1,10 +1,7 @@
-/** Messages whose ids no mask knows, and groups from before a mask was added (contract 21, flood; decision 011). */
+/** Messages whose ids no mask knows (contract 21, flood). */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { coarse, isCoarse } from '../../../../plugins/bugs/grouping/coarse.js';
-import { beginWithMasks } from '../../../../plugins/bugs/groups/earlier-keys.js';
-import { earlierKeysOf, groupingOf } from '../../../../plugins/bugs/grouping/key.js';
-import { earlierMasks, mask } from '../../../../plugins/bugs/grouping/mask.js';
 import { hashOf } from '../../../../plugins/bugs/item/document-ids.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, MASTER, memoryFixture, report, settled, type Fixture } from '../fixture.js';
@@ -156,71 +153,5 @@ describe('bugs: flood', () => {
         expect(coarse(coarse(text))).to.equal(coarse(text));
       }),
     );
-  });
-});
-
-describe('bugs: groups from before a mask was added', () => {
-  const [, NEWER = {}, EARLIER_MASKS = {}] = earlierMasks({});
-  const late = (ms: number): Report => errorReport({ error_message: `timed out after ${ms} ms`, title: `E: ${ms}` });
-
-  it('go on under their new key', async () => {
-    const fixture = await memoryFixture();
-    const before = groupingOf(late(31), EARLIER_MASKS).dedup_key;
-    fixture.deps.grouping.masks = EARLIER_MASKS;
-    const old = await fixture.bugs.record(late(31));
-    expect(old.dedup_key).to.equal(before);
-    fixture.deps.grouping.masks = {};
-    const same = await fixture.bugs.record(late(31));
-    expect(same).to.include({ id: old.id, created: false });
-    expect(same.dedup_key).not.to.equal(before);
-    expect(await fixture.bugs.record(late(1673))).to.include({ id: old.id, created: false });
-    await settled(fixture);
-  });
-
-  it('go on where four digits counted, and where a hash of a bundler did', async () => {
-    const fixture = await memoryFixture();
-    const cart = (n: number): Report => errorReport({ error_message: `cart ${n} has no price`, file_path: 'src/a.js' });
-    fixture.deps.grouping.masks = NEWER;
-    const { id } = await fixture.bugs.record(cart(4711));
-    expect((await fixture.bugs.record(cart(4712))).id).not.to.equal(id);
-    fixture.deps.grouping.masks = {};
-    for (const n of [4711, 4713]) expect(await fixture.bugs.record(cart(n))).to.include({ id, created: false });
-    const bundled = (file_path: string): Report => errorReport({ file_path });
-    // What earlier versions made of the second file.
-    const old = await fixture.bugs.record(bundled('assets/index-cklzafvz.js'));
-    for (const hash of ['CkLzaFvZ', 'BdJ3kf9Q'])
-      expect(await fixture.bugs.record(bundled(`assets/index-${hash}.js`))).to.include({ id: old.id, created: false });
-    await settled(fixture);
-  });
-
-  it('are looked for in a store that has keys, and not in one that began with these masks', async () => {
-    for (const began of [true, false]) {
-      const fixture = await memoryFixture();
-      const { deps, bugs } = fixture;
-      if (!began) await bugs.record(errorReport({ error_message: 'no such table' }));
-      await beginWithMasks(deps.catchUps, deps.keys);
-      deps.grouping.masks = EARLIER_MASKS;
-      const { id } = await bugs.record(late(31));
-      deps.grouping.masks = {};
-      expect(await bugs.record(late(31))).to.include({ created: began });
-      expect((await bugs.record(late(1673))).id === id).to.equal(!began);
-      await settled(fixture);
-    }
-  });
-
-  it('are looked for with the settings that hold', () => {
-    expect(earlierMasks({ emails: false }).map(({ emails }) => emails)).to.deep.equal([false, false, false]);
-    const report = { type: 'error', project: 'p', error_message: 'a@b.de has 4711' };
-    const now = groupingOf(report, { emails: false });
-    const keys = earlierKeysOf(report, now, earlierMasks({ emails: false }));
-    expect(keys).to.deep.equal([
-      groupingOf(report, { emails: false, generated: false, short_numbers: false }).dedup_key,
-    ]);
-  });
-
-  it('are looked for only where a mask makes a difference', () => {
-    for (const text of ['cart is empty', 'HTTP 404', 'order 123456 from a@b.de at 10.0.0.7 line 12'])
-      expect(mask(text)).to.equal(mask(text, EARLIER_MASKS));
-    expect(mask('connect 10.0.0.1:80', EARLIER_MASKS)).to.equal('connect <ip>:80');
   });
 });

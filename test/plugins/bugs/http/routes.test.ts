@@ -261,7 +261,6 @@ describe('bugs: the plugin', () => {
       expect([...service.jobs.defined.keys()].toSorted()).to.deep.equal([
         'bugs.bulk',
         'bugs.forget',
-        'bugs.older_writes',
         'bugs.outbox',
         'bugs.reconcile',
         'bugs.sweep',

@@ -1,6 +1,5 @@
 /** What a report with a public intake key may do, and what it never meets (contracts 20, values; 21, intake; 00, limits). */
 import { expect } from 'chai';
-import { publicRefsApart } from '../../../../plugins/bugs/store/public-refs.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 import { ensured, errorReport, memoryFixture, report, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
@@ -153,31 +152,3 @@ describe('bugs: the clock of an intake key', () => {
     await settled(fixture);
   });
 });
-
-for (const { name, open } of STORES) {
-  describe(`bugs: references from before keys had a space of their own, on ${name}`, () => {
-    it('leave the tokens’ space where they belong to errors, and stay where they belong to bugs', async () => {
-      const { store, close } = await open();
-      const fixture = fixtureOn(store);
-      const { items, refs } = fixture.deps;
-      const bug = await fixture.bugs.record(report({ client_ref: 'BUG-1' }));
-      const error = await fixture.bugs.record(errorReport({ client_ref: 'event-1' }));
-      await fixture.bugs.record(errorReport({ client_ref: 'event-2' }));
-      await settled(fixture);
-      for (let run = 0; run < 2; run++) await publicRefsApart(items, refs);
-      expect(await refs.count()).to.equal(2);
-
-      expect(await fixture.bugs.record(report({ client_ref: 'BUG-1' }))).to.include({ id: bug.id, repeated: true });
-      expect(await fixture.bugs.record(public_({ client_ref: 'event-1' }))).to.include({
-        id: error.id,
-        repeated: true,
-      });
-      for (const client_ref of ['event-1', 'event-2']) {
-        const real = await fixture.bugs.record(report({ client_ref, title: `The real ${client_ref}` }));
-        expect(real).to.include({ created: true, repeated: false });
-      }
-      await settled(fixture);
-      await close();
-    });
-  });
-}

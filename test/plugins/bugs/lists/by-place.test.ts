@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import type { ItemQuery } from '../../../../plugins/bugs/item/filters.js';
 import { MOST_MARKS } from '../../../../plugins/bugs/item/place-marks.js';
-import { markPlaces } from '../../../../plugins/bugs/store/place-marks.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 import { ENGINES, errorReport, fixtureOn, listed, MANAGER, report, settled, type Fixture } from '../fixture.js';
 import { httpOf } from '../http.js';
@@ -68,23 +67,6 @@ for (const { name, open } of ENGINES)
       expect(await found({ version: ['1.0.0'] })).to.deep.equal([]);
       expect(await found({ host: ['web-0'] })).to.deep.equal(['old']);
       expect(await found({ host: [`web-${MOST_MARKS + 4}`] })).to.deep.equal([]);
-    });
-
-    it('find items of a store from before, and what comes back in it', async () => {
-      const { id } = await seen('before', { app_version: '1.4.0', host: 'web-1' });
-      await seen('before', { app_version: '1.5.0', host: 'web-2' });
-      const other = await seen('silent', {});
-      for (const one of [id, other.id])
-        await fixture.deps.items.change({ id: one }, { unset: ['version_marks', 'host_marks'] });
-      await seen('before', { app_version: '1.6.0' });
-      expect(await found({ version: ['1.6.0'] })).to.deep.equal(['before']);
-      await fixture.deps.items.change({ id }, { unset: ['version_marks', 'host_marks'] });
-      await settled(fixture);
-      await markPlaces(fixture.deps.items, fixture.deps.occurrences, fixture.log);
-      await markPlaces(fixture.deps.items, fixture.deps.occurrences, fixture.log);
-      for (const version of ['1.4.0', '1.5.0', '1.6.0']) expect(await found({ version: [version] })).to.have.length(1);
-      expect(await found({ host: ['web-2'] })).to.deep.equal(['before']);
-      expect((await fixture.deps.items.get(other.id))?.version_marks).to.deep.equal([]);
     });
 
     it('are asked for over HTTP, and hand out work of a version', async () => {

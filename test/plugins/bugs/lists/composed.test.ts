@@ -1,6 +1,5 @@
 /** Letters with marks, composed and decomposed, and refs in any case (contract 00, Amendments). */
 import { expect } from 'chai';
-import { composeWords } from '../../../../plugins/bugs/store/older-words.js';
 import { errorReport, listed, MANAGER, memoryFixture, report, type Fixture } from '../fixture.js';
 
 describe('bugs: text in NFC', () => {
@@ -23,17 +22,6 @@ describe('bugs: text in NFC', () => {
       expect(await found('ÜBERSICHT.TXT'.normalize(typed))).to.deep.equal([id]);
       expect(await found('"von ärger"'.normalize(typed))).to.deep.equal([described]);
     });
-
-  it('composes what earlier versions stored', async () => {
-    const { id } = await fixture.bugs.record(errorReport({ error_message: 'Übersicht fehlt' }));
-    const { items, words } = fixture.deps;
-    const { search_text = '' } = (await items.get(id)) ?? {};
-    await items.change({ id }, { set: { search_text: search_text.normalize('NFD') } });
-    expect(await found('übersicht')).to.deep.equal([]);
-    await composeWords({ items, words });
-    expect(await found('übersicht')).to.deep.equal([id]);
-    expect((await items.get(id))?.search_text).to.equal(search_text);
-  });
 
   it('finds an item by its ref in any case', async () => {
     const { id, ref } = await fixture.bugs.record(report());

@@ -7,7 +7,6 @@ import { ensureCollection } from '../../../../adapters/sqlite/writing/ensure.js'
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import { COLLECTIONS } from '../../../../plugins/bugs/collections.js';
 import { filterOf } from '../../../../plugins/bugs/item/filters.js';
-import { olderWords } from '../../../../plugins/bugs/store/older-words.js';
 import { ENGINES, errorReport, fixtureOn, listed, MANAGER, MASTER, report, settled, type Fixture } from '../fixture.js';
 
 const HANNA: BugCaller = { id: 'hanna', name: 'hanna', project: null, manage: true, kind: 'session' };
@@ -118,29 +117,6 @@ for (const engine of ENGINES) {
       fixture.clock.advance(11_000);
       await fixture.jobs.finish();
       expect(await found('thunderbolt')).to.deep.equal(['Cut off']);
-    });
-
-    it('an earlier version’s items are found by all of it after the migration, run twice', async () => {
-      const { items, words } = fixture.deps;
-      const error = await fixture.bugs.record(
-        errorReport({ title: 'E: old', error_message: 'old', file_path: 'old/place.rb' }),
-        {
-          details: () => ({ context: { transaction: 'OldController#show' }, breadcrumbs: null }),
-        },
-      );
-      const bug = await fixture.bugs.record(report({ title: 'Old words', description: 'anno dazumal' }));
-      await fixture.comments.add(error.id, HANNA, { body: 'methuselah' });
-      await words.remove({}, 1000);
-      for (const [id, search_text] of [
-        [error.id, 'e: old\u001fold\u001fe'],
-        [bug.id, 'old words\u001f\u001f'],
-      ] as const)
-        await items.change({ id }, { set: { search_text } });
-      for (const q of ['place.rb', 'oldcontroller', 'dazumal', 'methuselah']) expect(await found(q)).to.deep.equal([]);
-      for (let run = 0; run < 2; run++) await olderWords(fixture.deps);
-      expect(await found('place.rb oldcontroller methuselah old')).to.deep.equal(['E: old']);
-      expect(await found('dazumal')).to.deep.equal(['Old words']);
-      expect(await words.get(bug.id)).to.include({ project: 'alpha' });
     });
   });
 }
