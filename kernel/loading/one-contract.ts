@@ -1,7 +1,7 @@
 /**
- * Resolves `aos/…` modules that plugins from outside import to this service's own, wherever the plugin lies and whatever
- * it brought along: a second copy would have classes of its own (`View`, `ServiceError`). Other packages stay the
- * plugin's own.
+ * Resolves `aos/…` modules that plugins from outside import to this service's own, wherever the
+ * plugin lies and whatever it brought along: a second copy would have classes of its own (`View`,
+ * `ServiceError`). Other packages stay the plugin's own.
  */
 import * as nodeModule from 'node:module';
 

@@ -14,8 +14,8 @@ import { aos, TestService } from '../../support/service.js';
 const createEdits = (minors: readonly number[]): Edit[] => [
   {
     file: 'plugins/bugs/plugin.js',
-    find: /migrations: MIGRATIONS,/,
-    replaceWith: `migrations: [...MIGRATIONS,${minors
+    find: /collections: COLLECTIONS,/,
+    replaceWith: `collections: COLLECTIONS, migrations: [${minors
       .map(
         (minor) =>
           `{number:${900 + minor},name:"later-${minor}",run:(ctx)=>ctx.collection("items").changeMany({},{set:{later:${minor}}})}`,
