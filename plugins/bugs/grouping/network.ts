@@ -16,8 +16,7 @@ const MAC =
 const MAC_HINT = /[0-9a-f]{2}[:-][0-9a-f]{2}[:-]|[0-9a-f]{4}\.[0-9a-f]{4}\./i;
 
 /** Masks dotted quads as `<ip>`, but no versions. */
-export const maskIpv4 = (text: string): string =>
-  IPV4_HINT.test(text) ? text.replace(IPV4_AND_PORT, '<ip>') : text;
+export const maskIpv4 = (text: string): string => (IPV4_HINT.test(text) ? text.replace(IPV4_AND_PORT, '<ip>') : text);
 
 /** Masks IPv6 addresses as `<ip>`, before times and lines, whose colons these hold too. */
 export const maskIpv6 = (text: string): string =>

@@ -44,7 +44,6 @@ export function retold(text: string, change: { title?: string; file_path?: strin
   return searchText({ title, error_message, exception_class, file_path, transaction, ...change });
 }
 
-
 /** All that is searched of an item that has a description or comments. @param comments newest first */
 export function wordsText(own: string, description: string | null, comments: readonly string[]): string {
   const said = comments.join(BETWEEN).slice(0, COMMENTS);
