@@ -74,6 +74,15 @@ const remove = ({ removal }: BugServices): RouteSpec => ({
   },
 });
 
+/** Items of one call that count as a call. */
+const ITEMS_OF_UNIT = 100;
+
+function costOf(body: unknown): number {
+  const { ids, expected_count: count } = (body ?? {}) as { ids?: unknown; expected_count?: unknown };
+  const items = Array.isArray(ids) ? ids.length : typeof count === 'number' ? count : 1;
+  return Math.max(1, Math.ceil(items / ITEMS_OF_UNIT));
+}
+
 const bulk = ({ bulk: service }: BugServices): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs/bulk`,
@@ -90,7 +99,7 @@ const bulk = ({ bulk: service }: BugServices): RouteSpec => ({
   status: [200, 207],
   output: shapes.bulkOutput,
   errors: ['conflict', 'not_found'],
-  limits: { rate: 'bulk' },
+  limits: { rate: 'bulk', cost: costOf },
   handle: async (request) => {
     const answer = await service.run(bodyOf(request) as BulkRequest, callerIn(request));
     return new Reply(answer.updated === answer.results.length ? 200 : 207, answer);

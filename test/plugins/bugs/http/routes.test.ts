@@ -6,7 +6,7 @@ import { routes } from '../../../../plugins/bugs/http/routes.js';
 import { definePlugin } from '../../../../kernel/contract.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import { boot } from '../../../harness.js';
-import { TestServer, type Asked } from '../../../adapters/hapi/support.js';
+import { NO_LIMITS, TestServer, type Asked } from '../../../adapters/hapi/support.js';
 import { memoryFixture, settled, type Fixture } from '../fixture.js';
 
 const REPORT = 'master:bugtracker:report';
@@ -40,6 +40,18 @@ describe('bugs: routes', () => {
     (await ask('POST', '/report', REPORT, { project: 'alpha', title: 'It breaks', ...fields })).body[
       'item'
     ] as unknown as Item;
+
+  it('charges a bulk change by its items: each hundred are a call', async () => {
+    server = await TestServer.create({ routes: routes(fixture) }, { limits: { ...NO_LIMITS, bulk_per_minute: 4 } });
+    const bulk = (n: number): Promise<Asked> =>
+      ask('POST', '/bugs/bulk', MANAGE, {
+        ids: Array.from({ length: n }, (_, i) => `alpha-${i + 1}`),
+        set: { severity: 'low' },
+      });
+    expect(seen(await bulk(200))).to.deep.equal([404, 'not_found']);
+    expect((await bulk(100)).status).to.equal(404);
+    expect(seen(await bulk(200))).to.deep.equal([429, 'rate_limited']);
+  });
 
   it('reports: 201, then 200 for a match and for a known client_ref', async () => {
     const body = { project: 'alpha', title: 'It breaks', client_ref: 'r1', urgency: 'high', build: '1.0', unknown: 1 };
