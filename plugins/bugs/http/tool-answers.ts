@@ -190,9 +190,10 @@ function itemWith(item: Data, newest: Data | null): { crash: Answer; item: Answe
   const place = Object.keys(crash).length > 0 ? ['file_path', 'line_no'] : [];
   const trace = occurrence['stack_trace'];
   const older = typeof trace === 'string' && trace !== item['stack_trace'] ? ['stack_trace'] : [];
+  const build = occurrence['app_version'] === item['last_build'] ? ['last_build'] : [];
   return {
     crash,
-    item: itemOf(without(item, [...place, ...older]), roots),
+    item: itemOf(without(item, [...place, ...older, ...build]), roots),
     occurrence: newest && besideItem(occurrence, item, place, roots),
   };
 }
@@ -240,7 +241,8 @@ export const taken = (data: Data): Answer => {
   const { crash, item, occurrence } = itemWith(whole, newest);
   return {
     ...crash,
-    item,
+    // The lease says until when.
+    item: { ...item, ...(isData(item['claim']) && { claim: only(item['claim'], ['agent']) }) },
     ...placesOf(data),
     ...(occurrence && { occurrence }),
     ...nearOf(data),

@@ -1,5 +1,5 @@
 /**
- * A small shop with ten planted bugs, each with the call that meets it. The scripted agent of `npm run bench -- agent`
+ * A small shop with eleven planted bugs, each with the call that meets it. The scripted agent of `npm run bench -- agent`
  * works it off. Errors are real: the modules run, and what they throw is reported with its frames, source and arguments.
  */
 
@@ -134,5 +134,13 @@ export const PLANTED: readonly PlantedBug[] = [
     right: '  return node === null ? 0 : 1 + run(node.parent);',
     args: [{ parent: { parent: null } }],
     expected: 2,
+  },
+  {
+    name: 'latest',
+    source: lines('export function run(releases) {', '  return releases.toSorted().at(-1).name;', '}'),
+    wrong: '  return releases.toSorted().at(-1).name;',
+    right: '  return releases.toSorted().at(-1)?.name ?? null;',
+    args: [[]],
+    expected: null,
   },
 ];

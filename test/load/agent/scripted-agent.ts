@@ -6,7 +6,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
-import type { McpSession, ToolAnswer } from './mcp-session.js';
+import type { McpSession, Tokens, ToolAnswer } from './mcp-session.js';
 import { PLANTED, type PlantedBug } from './planted.js';
 import { running } from './reports.js';
 
@@ -15,7 +15,8 @@ export interface Worked {
   bug: string;
   fixed: boolean;
   calls: number;
-  tokens: number;
+  tokens: Tokens;
+  agent: string;
   /** What it needed besides `next`: an answer that did not lead to the line. */
   asked: string[];
 }
@@ -46,10 +47,10 @@ async function mended(folder: string, places: readonly string[]): Promise<Plante
   return null;
 }
 
-/** Works off one item; null: there is no more. */
-export async function workOne(session: McpSession, folder: string, n: number): Promise<Worked | null> {
+/** Works off one item; null: there is no more. @param n another number each time, so that the module is loaded again */
+export async function workOne(session: McpSession, folder: string, agent: string, n: number): Promise<Worked | null> {
   const before = session.calls;
-  const taken = await session.call('next', { project: 'shop', agent: 'bench' });
+  const taken = await session.call('next', { project: 'shop', agent });
   if (taken.error !== null) throw new Error(taken.text);
   if (taken.data['item'] === null) return null;
   const { ref } = taken.data['item'] as { ref: string };
@@ -71,5 +72,6 @@ export async function workOne(session: McpSession, folder: string, n: number): P
       })
     : await session.call('release', { id: ref, claim_token, reason: 'the place of the failure is not told' });
   const fixed = works && end.error === null;
-  return { ref, bug: bug?.name ?? '?', fixed, calls: session.calls - before, tokens: session.counted(), asked };
+  const calls = session.calls - before;
+  return { ref, bug: bug?.name ?? '?', fixed, agent, calls, tokens: session.counted(), asked };
 }
