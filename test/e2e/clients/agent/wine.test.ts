@@ -172,7 +172,7 @@ describe('update-agent: on Windows, under Wine', function () {
     expect(await treeOf(dir)).to.deep.equal(before);
   });
 
-  // Wine's schtasks.exe does not return from /Create /XML, so the task is shown here and not created.
+  // The run with --yes did not end under Wine, so the task is shown here and not created.
   it('shows the XML of its task', async () => {
     versions();
     await install(dir, server.releases[0] as never);
