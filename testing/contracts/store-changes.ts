@@ -239,6 +239,14 @@ export function changes(fixture: Fixture): void {
       expect(await rows.remove({ id: 'r1' })).to.equal(0);
       expect(await rows.count()).to.equal(224);
     });
+
+    it('changeMany and remove change more documents than fit into one step of an engine', async () => {
+      const rows = await collection();
+      await rows.bulk(Array.from({ length: 2_100 }, (_, i) => ({ insert: { id: `r${i}`, n: 0 } })));
+      expect(await rows.changeMany({ n: 0 }, { set: { n: 1 } })).to.equal(2_100);
+      expect(await rows.remove({ n: 1 })).to.equal(2_100);
+      expect(await rows.count()).to.equal(0);
+    });
   });
 
   describe('bulk', () => {

@@ -51,7 +51,7 @@ describe('archives', () => {
     return error.message;
   };
 
-  it('comes back as it was written, for any contents; its file is for its owner alone', async () => {
+  it('restores any contents, from a file that only its owner can read', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 3_000 }), { maxLength: 6 }), async (all) => {
         await rm(path, { force: true });
@@ -74,7 +74,7 @@ describe('archives', () => {
     if (process.platform !== 'win32') expect((await stat(path)).mode & 0o777).to.equal(0o600);
   });
 
-  it('takes no place that is taken, and leaves nothing where it fails', async () => {
+  it('does not overwrite a file, and leaves nothing after a failure', async () => {
     await writeFile(path, 'mine');
     expect((await rejection(writeArchive(path, HEAD, listed()))).message).to.match(
       /is there already: name another file/,
@@ -91,7 +91,7 @@ describe('archives', () => {
     expect(await readdir(folder)).to.deep.equal(['a.tar.gz']);
   });
 
-  it('is refused when any byte of it is another', async () => {
+  it('rejects any changed byte', async () => {
     await writeArchive(path, HEAD, listed(textEntry('a', 'first'), textEntry('b', 'second')));
     const tar = gunzipSync(await readFile(path));
     await fc.assert(
@@ -107,7 +107,7 @@ describe('archives', () => {
     );
   });
 
-  it('is refused when it is cut anywhere', async () => {
+  it('rejects a truncated archive', async () => {
     await writeArchive(path, HEAD, listed(textEntry('a', 'first')));
     const whole = await readFile(path);
     for (let at = 0; at < whole.length; at += 7) {
@@ -116,7 +116,7 @@ describe('archives', () => {
     }
   });
 
-  it('is refused with an entry that is not named, one that is missing, another order, and another kind', async () => {
+  it('rejects an unlisted or missing entry, another order, and another kind', async () => {
     const head = { name: 'archive.json', content: JSON.stringify(HEAD) };
     const hashes = (...entries: object[]) => ({ name: 'hashes.json', content: JSON.stringify({ entries }) });
     const cases: [Parameters<typeof tarOf>, RegExp][] = [
@@ -142,7 +142,7 @@ describe('archives', () => {
     expect(error.message).to.match(/is an export: `aos import` takes it/);
   });
 
-  it('is refused as packages are: links, devices, paths that lead out, sparse files, several members', async function () {
+  it('rejects what packages may not hold: links, devices, paths outside, sparse files, several members', async function () {
     for (const { what, bytes, slow, only, limits } of HOSTILE_ARCHIVES) {
       if (slow === true || only !== undefined || limits !== undefined) continue;
       await writeFile(path, bytes());

@@ -42,7 +42,7 @@ describe('import', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('remembers the keys that it was given before the store counts as whole', async () => {
+  it('stores the given keys before the store counts as complete', async () => {
     let half: unknown;
     await importDocuments(
       join(folder, 'e.tar.gz'),
@@ -57,7 +57,7 @@ describe('import', () => {
     await checkFingerprints(store, keys('d'), NOW);
   });
 
-  it('brings the chains of keys along, and no fingerprints of the store that it comes from', async () => {
+  it('imports the chains of keys, without the fingerprints of the source store', async () => {
     await importDocuments(
       join(folder, 'e.tar.gz'),
       target(() => Promise.resolve()),

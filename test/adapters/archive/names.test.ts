@@ -14,7 +14,7 @@ describe('names of backups', () => {
 
   const put = (name: string): Promise<void> => writeFile(join(folder, name), 'x');
 
-  it('the newest is found by its name, whatever its file says, and not one from later', async () => {
+  it('finds the newest by its name, not by the time of its file, and none from the future', async () => {
     expect(await newestBackup(join(folder, 'none'), NOW)).to.equal(null);
     await put(nameOf('2026-11-24T10:00:00.123Z'));
     await put(nameOf('2026-11-23T10:00:00Z'));
@@ -26,7 +26,7 @@ describe('names of backups', () => {
     expect((await newestBackup(folder, NOW))?.path).to.match(/aos-20261124T110000Z-before-1\.2\.0_\.\._x\.tar\.gz$/);
   });
 
-  it('the oldest beyond those to keep go, each kind by itself; other files stay, and remains of a day ago go', async () => {
+  it('deletes the oldest per kind above the limit and remains of a day ago, and keeps other files', async () => {
     for (const day of ['20', '21', '22', '23']) {
       await put(nameOf(`2026-11-${day}T10:00:00Z`));
       await put(nameOf(`2026-11-${day}T11:00:00Z`, '2.0.0'));

@@ -63,7 +63,7 @@ describe('restoring', function () {
     return at('b.tar.gz');
   }
 
-  it('brings back the store, the keys, and a package in both of its places, which is in the backup once', async () => {
+  it('restores the store, the keys, and a package in both of its locations, which the backup holds once', async () => {
     const restored = await restoreBackup(await backup(), targetAt('to'));
     expect(restored).to.deep.include({ keys: ['data-key'], packages: 2 });
     expect(await readFile(at('to', 'aos.db'), 'utf8')).to.equal(STORE);
@@ -80,7 +80,7 @@ describe('restoring', function () {
     expect(await files('to')).to.not.include('ready.json');
   });
 
-  it('the log of the store that a first start made goes with it', async () => {
+  it('deletes the log of a store from a first start', async () => {
     await mkdir(at('to'));
     for (const name of ['aos.db', 'aos.db-wal', 'aos.db-shm']) await writeFile(at('to', name), 'of before');
     await restoreBackup(await backup(), targetAt('to'));
@@ -88,7 +88,7 @@ describe('restoring', function () {
     expect(await readFile(at('to', 'aos.db'), 'utf8')).to.equal(STORE);
   });
 
-  it('what was cut off after everything was judged is finished, and again where that is cut off too', async () => {
+  it('finishes a restore that was interrupted after validation, also repeatedly', async () => {
     const file = await backup();
     const target = targetAt('to');
     // The run that dies: the store does not take its place.
@@ -103,7 +103,7 @@ describe('restoring', function () {
     expect((await target.releases.packages.held({ ...PLACE, channel: 'stable' }))?.texts?.manifest).to.equal('{"a":2}');
   });
 
-  it('hostile and damaged archives put nothing in place, and leave nothing', async () => {
+  it('writes nothing for hostile and damaged archives', async () => {
     const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
     const head = {
       name: 'archive.json',

@@ -57,7 +57,7 @@ describe('access and projects: commands', () => {
     ).to.include({ code: 'validation_failed' });
   });
 
-  it('user create and passwd without standard input make a random password and tell it', async () => {
+  it('user create and passwd without standard input generate a random password and print it', async () => {
     const made = await json('user create', { username: 'ada', role: 'installer' });
     expect(await check('ada', String(made['password']))).to.include({ username: 'ada' });
     const changed = await json('user passwd', { username: 'ADA' });
@@ -155,7 +155,7 @@ describe('access and projects: commands', () => {
     expect(await refused(run('project intake-key', {}, ['nope']))).to.include({ code: 'not_found' });
   });
 
-  it('every change is in the audit log with its command', async () => {
+  it('writes every change to the audit log with its command', async () => {
     await run('user create', { username: 'ada', role: 'member' });
     await run('project create', {}, ['shop']);
     const { items } = await w.store.collection<{ id: string; actor: string }>('access_audit').find();

@@ -18,7 +18,7 @@ describe('access: HTTP', function () {
   afterEach(() => fixture.stop());
 
   describe('token routes', () => {
-    it('provision: a token for one agent says so of itself, and makes none for another', async () => {
+    it('provision: a token for one agent names it, and creates none for another', async () => {
       const master = await fixture.token(['bugtracker:report']);
       const answer = await fixture.api('POST', PROVISION, master, { name: 'agent', agent: 'fixer-1' });
       expect(answer.status).to.equal(201);
@@ -68,7 +68,7 @@ describe('access: HTTP', function () {
       });
     }
 
-    it('provision takes 90 days', async () => {
+    it('provision accepts 90 days', async () => {
       const answer = await fixture.api('POST', PROVISION, await fixture.token([]), {
         name: 'a',
         expires_in_seconds: 90 * 86_400,
@@ -77,7 +77,7 @@ describe('access: HTTP', function () {
       expect(answer.json).to.deep.include({ scopes: [] });
     });
 
-    it('provision is closed to every other credential', async () => {
+    it('provision rejects every other credential', async () => {
       for (const kind of ['sub', 'setup', 'intake', 'watchdog'] as const) {
         const { token } = await fixture.parts.tokens.issue({
           kind,
@@ -122,7 +122,7 @@ describe('access: HTTP', function () {
       expect(answer.text).not.to.include(token);
     });
 
-    it('self is closed to setup tokens and intake keys', async () => {
+    it('self rejects setup tokens and intake keys', async () => {
       for (const kind of ['setup', 'intake'] as const) {
         const { token } = await fixture.parts.tokens.issue({
           kind,
@@ -146,7 +146,7 @@ describe('access: HTTP', function () {
   });
 
   describe('login', () => {
-    it('shows the form, and leads to where one wanted to go', async () => {
+    it('shows the form, and redirects to the requested page', async () => {
       const browser = fixture.browser();
       const away = await browser.get('/users');
       expect(away.status).to.be.oneOf([302, 303]);
@@ -186,7 +186,7 @@ describe('access: HTTP', function () {
       '/assets/site.css',
       '/users/%',
     ]) {
-      it(`goes home instead of to ${JSON.stringify(next)}`, async () => {
+      it(`redirects to the dashboard instead of ${JSON.stringify(next)}`, async () => {
         const answer = await fixture.browser().post('/login', { username: 'admin', password: PASSWORD, next });
         expect([answer.status, answer.headers['location']]).to.deep.equal([303, '/']);
         // Who is signed in already is led on at once.
@@ -197,7 +197,7 @@ describe('access: HTTP', function () {
       });
     }
 
-    it('keeps query and fragment of the page that one wanted', async () => {
+    it('keeps query and fragment of the requested page', async () => {
       for (const next of ['/tokens?kind=master#t', '/account']) {
         const answer = await fixture.browser().post('/login', { username: 'admin', password: PASSWORD, next });
         expect([answer.status, answer.headers['location']]).to.deep.equal([303, next]);
@@ -238,7 +238,7 @@ describe('access: HTTP', function () {
       expect(answer.text).to.include('name="password"');
     });
 
-    it('gives another session at every login; logout ends this one', async () => {
+    it('creates another session at every login; logout ends this one', async () => {
       const browser = await fixture.signedIn();
       const first = browser.cookies.get('svc_session');
       const stranger = fixture.browser();
@@ -256,7 +256,7 @@ describe('access: HTTP', function () {
   describe('account', () => {
     const session = async (browser: Browser): Promise<number> => (await browser.get('/account')).status;
 
-    it('changes the password: current one asked, all sessions end', async () => {
+    it('changes the password: requires the current one, and ends all sessions', async () => {
       const browser = await fixture.signedIn();
       const other = await fixture.signedIn();
       const form = {
@@ -297,7 +297,7 @@ describe('access: HTTP', function () {
       );
     });
 
-    it('enrols TOTP with QR code and recovery codes, asks for it at the next login, and switches it off', async () => {
+    it('enables TOTP with QR code and recovery codes, requires it at the next login, and disables it', async () => {
       const browser = await fixture.signedIn();
       const refused = await browser.post('/account/totp', { totp_password: 'nope' }, '/account');
       expect(refused.status).to.equal(422);
@@ -343,7 +343,7 @@ describe('access: HTTP', function () {
     const idOf = async (admin: Browser, username: string): Promise<string> =>
       new RegExp(`/users/([0-9a-f-]{36})">${username}<`).exec((await admin.get('/users')).text)?.[1] ?? '';
 
-    it('is closed to members, with a page that says who may', async () => {
+    it('denies members, with a page that names the allowed roles', async () => {
       const admin = await fixture.signedIn();
       await admin.post('/users', { username: 'mem', role: 'member', password: PASSWORD });
       const member = await fixture.signedIn('mem');
@@ -358,7 +358,7 @@ describe('access: HTTP', function () {
       expect(await idOf(admin, 'x')).to.equal('');
     });
 
-    it('creates, and shows what is wrong without the password', async () => {
+    it('creates, and shows errors without the password', async () => {
       const admin = await fixture.signedIn();
       const bad = await admin.post('/users', { username: 'a:b', role: 'member', password: 'password1234' });
       expect(bad.status).to.equal(422);
@@ -375,7 +375,7 @@ describe('access: HTTP', function () {
       expect(await idOf(admin, 'mem')).to.match(/^[0-9a-f-]{36}$/);
     });
 
-    it('protects the last active administrator and says why', async () => {
+    it('protects the last active administrator, with the reason', async () => {
       const admin = await fixture.signedIn();
       const id = await idOf(admin, 'admin');
       const page = await admin.get(`/users/${id}`);
@@ -391,7 +391,7 @@ describe('access: HTTP', function () {
       }
     });
 
-    it('disables, enables, sets a password, resets TOTP, deletes; all of it in the audit log', async () => {
+    it('disables, enables, sets a password, resets TOTP and deletes, with an audit entry each', async () => {
       const admin = await fixture.signedIn();
       await admin.post('/users', { username: 'mem', role: 'member', password: PASSWORD });
       const id = await idOf(admin, 'mem');
@@ -453,7 +453,7 @@ describe('access: HTTP', function () {
       expect(list.text).to.include('ci &lt;b&gt;').and.include(token.slice(0, 12)).and.not.include(token);
     });
 
-    it('422 with the form, what was typed and ticked kept', async () => {
+    it('returns 422 with the form and its values', async () => {
       const admin = await fixture.signedIn();
       const answer = await admin.post('/tokens', { name: '', scopes: 'license:read', source: 'web 1' }, '/tokens/new');
       expect(answer.status).to.equal(422);

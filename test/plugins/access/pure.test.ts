@@ -10,7 +10,7 @@ import { passwordProblem } from '../../../plugins/access/model/password.js';
 import { looksLikeToken, PREFIXES } from '../../../plugins/access/model/token.js';
 
 describe('access: pure parts', function () {
-  it('never leads to another host after the login', () => {
+  it('never redirects to another host after the login', () => {
     const home = new URL('https://aos.test/');
     fc.assert(
       fc.property(
@@ -26,7 +26,7 @@ describe('access: pure parts', function () {
     );
   });
 
-  it('takes no name that an access file could not hold, and one key for every form of it', () => {
+  it('rejects names that an access file cannot hold, and has one key for every form', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (given) => {
         const checked = checkUsername(given);
@@ -38,7 +38,7 @@ describe('access: pure parts', function () {
     );
   });
 
-  it('judges any password without failing, and takes none that bcrypt would cut', () => {
+  it('checks any password without failing, and accepts none that bcrypt would truncate', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.string({ maxLength: 20 }), (password, username) => {
         if (passwordProblem(password, username) === null) expect(Buffer.byteLength(password)).to.be.within(12, 72);
@@ -46,7 +46,7 @@ describe('access: pure parts', function () {
     );
   });
 
-  it('refuses what is common with digits or marks behind it', () => {
+  it('rejects common passwords with digits or marks appended', () => {
     for (const base of [
       '1qaz2wsx',
       'trustno1',
@@ -67,7 +67,7 @@ describe('access: pure parts', function () {
     }
   });
 
-  it('knows the shape of a token', () => {
+  it('recognizes the format of a token', () => {
     for (const prefix of Object.values(PREFIXES)) {
       expect(looksLikeToken(prefix + 'a'.repeat(43))).to.equal(true);
       for (const tail of ['a'.repeat(42), 'a'.repeat(44), `${'a'.repeat(42)}-`, `${'a'.repeat(43)}\n`]) {

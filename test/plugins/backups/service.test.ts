@@ -12,7 +12,7 @@ const CONFIG = { every_hours: 24, path: 'backups', keep: 7 };
 const state = { everyMs: 24 * HOUR, runningMs: HOUR, newestAgeMs: null, failedAgoMs: null };
 
 describe('the schedule of backups', () => {
-  it('one is due when none lies there, or the newest is old enough; never right after the start, and not when it is off', () => {
+  it('is due when none exists or the newest is old enough, never right after the start or when disabled', () => {
     expect(isDue(state)).to.equal(true);
     expect(isDue({ ...state, newestAgeMs: 24 * HOUR })).to.equal(true);
     expect(isDue({ ...state, newestAgeMs: 23 * HOUR })).to.equal(false);
@@ -20,7 +20,7 @@ describe('the schedule of backups', () => {
     expect(isDue({ ...state, everyMs: 0 })).to.equal(false);
   });
 
-  it('one that failed is tried again after an hour, or after the time between two where that is less', () => {
+  it('retries a failed one after an hour, or after the interval where it is shorter', () => {
     expect(isDue({ ...state, failedAgoMs: HOUR - 1 })).to.equal(false);
     expect(isDue({ ...state, failedAgoMs: HOUR })).to.equal(true);
     expect(isOverdue(state)).to.equal(false);
@@ -29,7 +29,7 @@ describe('the schedule of backups', () => {
   });
 });
 
-describe('backups by themselves', () => {
+describe('automatic backups', () => {
   const made: BackupNote[] = [];
   let fail: Error | null = null;
   const clock = new ManualClock();
@@ -47,7 +47,7 @@ describe('backups by themselves', () => {
   const service = new BackupService(backups, clock, new RecordingLog(), CONFIG);
   const tick = (): Promise<void> => service.tick(new AbortController().signal);
 
-  it('are made when they are due, told by health, and a failed one makes the check fail until one succeeds', async () => {
+  it('are made when due and shown in health, which fails from a failed one until a success', async () => {
     await tick();
     expect(made).to.have.length(0);
     expect(await service.health()).to.deep.include({ ok: true, last_at: null, path: '/var/aos/backups' });
@@ -71,7 +71,7 @@ describe('backups by themselves', () => {
     expect(await service.health()).to.include({ ok: true });
   });
 
-  it('on another engine nothing is made, and nothing is wrong', async () => {
+  it('are not made on another engine, without a fault', async () => {
     const other = new BackupService(NO_BACKUPS, clock, new RecordingLog(), CONFIG);
     await other.tick(new AbortController().signal);
     expect(await other.health()).to.deep.include({ ok: true, last_at: null, path: null });

@@ -9,13 +9,13 @@ import { request, session } from '../health/fakes.js';
 const post = (body: unknown): unknown => themePage.handle(request(session('member'), { method: 'POST', body }));
 
 describe('POST /theme', () => {
-  it('keeps the choice for a year and leads back', () => {
+  it('stores the choice for a year and redirects back', () => {
     const answer = post({ theme: 'dark', back: '/bugs?status=open', csrf_token: 'x' }) as Redirect;
     expect(answer).to.be.instanceOf(Redirect).and.include({ location: '/bugs?status=open' });
     expect(answer.cookies).to.deep.equal([{ name: 'svc_theme', value: 'dark', maxAgeSeconds: 31_536_000 }]);
   });
 
-  it('refuses another theme', () => {
+  it('rejects another theme', () => {
     for (const body of [{ theme: 'pink' }, {}, null, { theme: ['dark'] }]) {
       expect(() => post(body))
         .to.throw(ServiceError)
@@ -23,7 +23,7 @@ describe('POST /theme', () => {
     }
   });
 
-  it('never leads to another host', () => {
+  it('never redirects to another host', () => {
     for (const back of [
       '//evil.example',
       '/\\evil.example',
@@ -68,7 +68,7 @@ describe('/', () => {
     expect(html).to.include('<b>2</b>').and.include('id="panel-errors.hourly"').and.not.include('data-copy');
   });
 
-  it('says when nothing waits', () => {
+  it('says that nothing is pending', () => {
     expect(view({ attention: [], trend: [{ id: 'x', html: '' }] })).to.include('Nothing waits for a person');
   });
 });

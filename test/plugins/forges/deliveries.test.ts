@@ -199,7 +199,7 @@ for (const engine of new PluginStores('forges', []).all) {
       });
     });
 
-    it('never opens or closes what is decided, and a replay after a reopening changes nothing', async () => {
+    it('does not change the status of decided items, and a replay after a reopening changes nothing', async () => {
       await fixture.call('PATCH', 'shop-1', { status: 'wont_fix', reason: 'by design' });
       const answer = await fixture.send('github', 'push', delivery('github/push'));
       expect(answer.json).to.deep.include({ resolved: [], linked: ['shop-1', 'shop-2', 'shop-3'] });
@@ -222,7 +222,7 @@ for (const engine of new PluginStores('forges', []).all) {
       expect((await fixture.detail('shop-1')).item).to.include({ status: 'resolved', resolved_in_build: '1.4.0' });
     });
 
-    it('looks at 50 refs of a delivery, those that it fixes first', async () => {
+    it('reads 50 refs of a delivery, fixed ones first', async () => {
       const many = Array.from({ length: 60 }, (_, n) => `shop-${n + 100}`).join(' ');
       const body = changed('github/pull-request-merged', { body: `${many} fixes shop-1` });
       const { json } = await fixture.send('github', 'pull_request', body);
@@ -230,7 +230,7 @@ for (const engine of new PluginStores('forges', []).all) {
       expect(json['unchanged']).to.have.length(49);
     });
 
-    it('twenty equal deliveries at once are one', async () => {
+    it('processes twenty equal concurrent deliveries once', async () => {
       const body = delivery('github/push');
       const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.send('github', 'push', body)));
       const resolved = answers.filter(({ json }) => (json['resolved'] as string[]).length > 0);
@@ -241,7 +241,7 @@ for (const engine of new PluginStores('forges', []).all) {
   });
 }
 
-describe('forges: whom it believes', function () {
+describe('forges: verification of deliveries', function () {
   let fixture: ForgesFixture;
   before(async () => {
     fixture = await ForgesFixture.open();
@@ -267,7 +267,7 @@ describe('forges: whom it believes', function () {
     await refused('github', { ...signed('github', 'push', body, secret), 'x-hub-signature-256': 'sha256=' });
   });
 
-  it('GitLab’s signing token, within five minutes', async () => {
+  it('accepts GitLab’s signing token within five minutes', async () => {
     const gitlab = delivery('gitlab/push');
     const seconds = Math.floor(fixture.http.clock.now() / 1000);
     const headersAt = (timestamp: number): Record<string, string> => {
@@ -316,7 +316,7 @@ describe('forges: whom it believes', function () {
   });
 });
 
-describe('forges: the secret', function () {
+describe('forges: the webhook secret', function () {
   let fixture: ForgesFixture;
   before(async () => {
     fixture = await ForgesFixture.open();

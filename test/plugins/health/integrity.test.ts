@@ -8,7 +8,7 @@ import { ManualClock } from '../../../testing/clock.js';
 import { RecordingLog } from '../../../testing/fakes.js';
 import { fakeSystem } from './fakes.js';
 
-describe('the examination of the store', () => {
+describe('the integrity check of the store', () => {
   const clock = new ManualClock('2026-11-22T03:10:00.000Z');
   const opened = (found: Examined | null, met: readonly MetDamage[] = []) => {
     const log = new RecordingLog();
@@ -21,7 +21,7 @@ describe('the examination of the store', () => {
     return { integrity: new Integrity(runtime, clock, log, rows), log };
   };
 
-  it('is not known before the first, and then what the last one found', async () => {
+  it('reports nothing before the first check, and then the last result', async () => {
     const { integrity, log } = opened({ ok: true, documents: 7, damage: [], more: 0 });
     expect(await integrity.check()).to.deep.equal({ ok: null, checked_at: null, damage: [] });
     await integrity.examine();
@@ -29,7 +29,7 @@ describe('the examination of the store', () => {
     expect(log.messages('error')).to.deep.equal([]);
   });
 
-  it('that found damage is an error in the log', async () => {
+  it('logs an error when it finds damage', async () => {
     const damage = ['the document "a" of bugs_items: it is not UTF-8'];
     const { integrity, log } = opened({ ok: false, documents: 6, damage, more: 0 });
     await integrity.examine();
@@ -37,7 +37,7 @@ describe('the examination of the store', () => {
     expect(log.messages('error')).to.have.length(1);
   });
 
-  it('hides nothing that calls meet after the clock was put back behind it', async () => {
+  it('hides no damage that calls find after the clock moved backwards', async () => {
     const met: MetDamage[] = [];
     const { integrity } = opened({ ok: true, documents: 7, damage: [], more: 0 }, met);
     clock.set(clock.now() + 3_600_000);
@@ -47,7 +47,7 @@ describe('the examination of the store', () => {
     expect(await integrity.check()).to.include({ ok: false });
   });
 
-  it('is none where the engine looks after its files itself', async () => {
+  it('does not exist where the engine checks its files itself', async () => {
     const { integrity } = opened(null);
     await integrity.examine();
     expect(await integrity.check()).to.equal(null);

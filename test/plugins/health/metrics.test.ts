@@ -48,7 +48,7 @@ describe('metrics of the service', function () {
     expect(found.get('aos_bugs_reports_total{source="app",outcome="accepted"}')).to.equal(0);
   });
 
-  it('counts reports by what came of them, and the groups they made', async () => {
+  it('counts reports by result, and new groups', async () => {
     const token = await service.token('bugtracker:report', 'shop');
     const one = { project: 'shop', error_level: 'error', error_message: 'Boom', exception_class: 'Boom' };
     const path = '/api/errors/v1/report';

@@ -22,7 +22,7 @@ describe('health: room for intakes', () => {
   };
   const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('is short below the limit, and tells both changes once', async () => {
+  it('is short below the limit, and logs both changes once', async () => {
     const { state, lines, space } = make(50);
     await space.ask();
     expect(space.short()).to.equal(false);
@@ -41,7 +41,7 @@ describe('health: room for intakes', () => {
     expect(lines).to.have.length(2);
   });
 
-  it('asks the disk once a second at most, and never where the limit is 0', () => {
+  it('reads the free space at most once a second, and never where the limit is 0', () => {
     const { state, space } = make(50);
     for (let i = 0; i < 100; i++) space.short();
     expect(state.asked).to.equal(1);
@@ -50,7 +50,7 @@ describe('health: room for intakes', () => {
     expect(none.state.asked).to.equal(0);
   });
 
-  it('is not short where the disk cannot be asked', async () => {
+  it('is not short where the free space cannot be read', async () => {
     const { state, space } = make(50);
     state.free = NaN;
     await space.ask();
@@ -59,7 +59,7 @@ describe('health: room for intakes', () => {
 });
 
 describe('intakes without room', function () {
-  it('answer 507, while everything else goes on', async () => {
+  it('return 507, while everything else continues', async () => {
     const service = await TestService.here({ SVC_HEALTH__MIN_FREE_BYTES: String(2 ** 52) });
     try {
       const token = await service.token('bugtracker:report,bugtracker:read,watchdog:ping,projects:manage');

@@ -45,7 +45,7 @@ describe('live: the hub', () => {
     };
   }
 
-  it('tells of a change, each page of its own topics, and of nothing while nothing changes', async () => {
+  it('sends changes of a page’s own topics, and nothing without a change', async () => {
     const [one, both] = [page(['bugs']), page(['bugs', 'monitors', 'nonsense'])];
     await until('the marks are known', () => asked > 6);
     expect([one.heard, both.heard]).to.deep.equal([[], []]);
@@ -58,7 +58,7 @@ describe('live: the hub', () => {
     await Promise.all([one.leave(), both.leave()]);
   });
 
-  it('tells of what changed together at once, so that a page of several topics asks for itself once', async () => {
+  it('sends simultaneous changes together, so that a page of several topics reloads once', async () => {
     let held: (() => void)[] | null = null;
     let bugs = 0;
     const slow = async (): Promise<string> => {
@@ -87,7 +87,7 @@ describe('live: the hub', () => {
     await both.leave();
   });
 
-  it('asks the store once for all pages of a topic, and no more when nobody looks', async () => {
+  it('queries the store once for all pages of a topic, and never without a page', async () => {
     const pages = Array.from({ length: 20 }, () => page(['bugs']));
     await until('it is asked', () => asked > 0);
     expect([hub.size, asked < 10]).to.deep.equal([1, true]);
@@ -98,7 +98,7 @@ describe('live: the hub', () => {
     expect(asked - before).to.be.at.most(1);
   });
 
-  it('a topic of one thing is asked with its subject, and told as it was asked for', async () => {
+  it('queries a topic with its subject, and sends it as requested', async () => {
     const name = liveSubject('bugs', 'queue@warehouse/1 é');
     const one = page([name, 'bugs:%E9%zz']);
     await until('the mark is known', () => asked > 1);
@@ -109,7 +109,7 @@ describe('live: the hub', () => {
     await one.leave();
   });
 
-  it('goes on when the store did not answer', async () => {
+  it('continues after a failed query of the store', async () => {
     const one = page(['bugs']);
     await until('the mark is known', () => asked > 1);
     marks['bugs'] = 'broken';
@@ -119,7 +119,7 @@ describe('live: the hub', () => {
     await one.leave();
   });
 
-  it('tells of a second change that comes while the first is being sent', async () => {
+  it('sends a second change that occurs while the first is sent', async () => {
     const end = new AbortController();
     const events = hub.events(['bugs'], end.signal);
     const first = events.next();

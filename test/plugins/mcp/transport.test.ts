@@ -88,7 +88,7 @@ describe('mcp: the transport', function () {
     });
   }
 
-  it('answers a version that it does not know with one that it knows', async () => {
+  it('answers an unknown version with a supported one', async () => {
     for (const version of ['1999-01-01', '2099-01-01', 'nonsense']) {
       const { status, rpc } = await send(initialize(version));
       expect(status, version).to.equal(200);
@@ -122,7 +122,7 @@ describe('mcp: the transport', function () {
     expect(listen.text).to.include('"resultType":"complete"');
   });
 
-  it('refuses a revision in the header that it does not speak', async () => {
+  it('rejects an unsupported revision in the header', async () => {
     for (const version of ['1999-01-01', '2099-01-01', 'nonsense']) {
       const { status, rpc } = await send(request('ping'), { 'mcp-protocol-version': version });
       expect(status, version).to.equal(400);
@@ -130,7 +130,7 @@ describe('mcp: the transport', function () {
     }
   });
 
-  it('answers ping, and says nothing to notifications and responses', async () => {
+  it('answers ping, and no notifications or responses', async () => {
     expect((await send(request('ping'))).rpc.result).to.deep.equal({});
     for (const message of [
       { jsonrpc: '2.0', method: 'notifications/initialized' },
@@ -153,7 +153,7 @@ describe('mcp: the transport', function () {
     expect((await send(request('ping'), { 'mcp-session-id': 'left-over' })).status).to.equal(200);
   });
 
-  it('wants a token: 401 with WWW-Authenticate, 403 for the shared key', async () => {
+  it('requires a token: 401 with WWW-Authenticate, 403 for the shared key', async () => {
     for (const bearer of [null, 'svc_live_nobody', 'x']) {
       const { status, headers, text } = await send(initialize('2025-11-25'), {}, 'POST', bearer);
       expect(status).to.equal(401);
@@ -164,7 +164,7 @@ describe('mcp: the transport', function () {
     expect((await send('not json at all', {}, 'POST', null)).status).to.equal(401);
   });
 
-  it('answers pages of no other origin', async () => {
+  it('rejects pages of another origin', async () => {
     for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1.evil.example', '', 'file://']) {
       const { status, rpc } = await send(request('ping'), { origin });
       expect(status, origin).to.equal(403);
@@ -175,7 +175,7 @@ describe('mcp: the transport', function () {
     }
   });
 
-  it('wants to be accepted, and JSON', async () => {
+  it('requires Accept headers, and JSON', async () => {
     for (const accept of ['text/html', 'text/event-stream', 'application/json;q=0']) {
       expect((await send(request('ping'), { accept })).status, accept).to.equal(406);
     }
@@ -236,14 +236,14 @@ describe('mcp: the transport', function () {
     }
   });
 
-  it('caps the body', async () => {
+  it('limits the body', async () => {
     const big = request('tools/call', { name: 'comment', arguments: { id: 'x', body: 'x'.repeat(1024 * 1024) } });
     const { status, text } = await send(big);
     expect(status).to.equal(413);
     expect((JSON.parse(text) as { error: { code: string } }).error.code).to.equal('payload_too_large');
   });
 
-  it('takes batches in the revisions that have them, and only there', async () => {
+  it('accepts batches only in revisions with batches', async () => {
     const batch = [
       request('ping', undefined, 'a'),
       { jsonrpc: '2.0', method: 'notifications/initialized' },

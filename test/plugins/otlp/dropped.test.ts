@@ -17,7 +17,7 @@ describe('otlp: traces and metrics', () => {
   });
 
   for (const signal of ['traces', 'metrics'])
-    it(`takes ${signal} in both encodings, compressed and large, and answers an empty success`, async () => {
+    it(`accepts ${signal} in both encodings, compressed and large, with an empty success`, async () => {
       const send = (payload: Buffer, type: string, more: Record<string, string> = {}) =>
         server.ask('POST', `/v1/${signal}`, {
           bearer: 'master:bugtracker:report',
@@ -39,7 +39,7 @@ describe('otlp: traces and metrics', () => {
       expect(warned).to.equal(2);
     });
 
-  it('asks for a token', async () => {
+  it('requires a token', async () => {
     expect((await server.ask('POST', '/v1/traces', { payload: Buffer.from('{}') })).status).to.equal(401);
   });
 });

@@ -28,14 +28,14 @@ const ATTACKS: readonly [name: string, body: () => Buffer, says: RegExp][] = [
 
 describe('hostile protobuf', () => {
   for (const [name, body, says] of ATTACKS) {
-    it(`refuses 8 MiB of ${name} before they are read`, async () => {
+    it(`rejects 8 MiB of ${name} before decoding`, async () => {
       const error = await recordsOfProtobuf(body()).catch((reason: unknown) => reason);
       expect(error).to.be.instanceOf(Unreadable);
       expect((error as Unreadable).message).to.match(says);
     });
   }
 
-  it('lets the event loop run while it reads', async () => {
+  it('yields to the event loop while it reads', async () => {
     let turns = 0;
     let next: NodeJS.Immediate;
     const count = (): void => {
@@ -48,7 +48,7 @@ describe('hostile protobuf', () => {
     expect(turns).to.be.above(50);
   });
 
-  it('leaves a record out that is larger than any, and reads the others', async () => {
+  it('skips a record that is too large, and reads the others', async () => {
     const large = message(2, Buffer.alloc(600_000, Buffer.from([0x32, 0])));
     const small = message(2, message(3, Buffer.from('ERROR')));
     const { records, skipped } = await recordsOfProtobuf(message(1, message(2, Buffer.concat([small, large, small]))));

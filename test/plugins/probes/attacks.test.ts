@@ -45,7 +45,7 @@ const KINDS = [
   { kind: 'mongodb' },
 ];
 
-describe('a token that asks the own network by probes', function () {
+describe('a token that probes the internal network', function () {
   this.timeout(120_000);
   let service: TestService;
   let inner: http.Server;
@@ -112,7 +112,7 @@ describe('a token that asks the own network by probes', function () {
     expect(monitor).to.include('secret is another value').and.not.include('hunter2');
   });
 
-  it('is refused literal link-local and metadata addresses by every kind, in every spelling', async () => {
+  it('cannot probe literal link-local and metadata addresses by any kind, in any spelling', async () => {
     for (const kind of KINDS) {
       for (const host of NEVER) {
         const probe = { ...kind, host };
@@ -165,7 +165,7 @@ describe('a token that asks the own network by probes', function () {
 describe('a public-only policy', () => {
   const reach = new NodeReach();
 
-  it('refuses loopback and private literals for every kind, and names that lead there', async () => {
+  it('rejects loopback and private literals for every kind, and names that resolve to them', async () => {
     const policy = { mode: 'public-only', allow: [] } as const;
     for (const host of LOOPBACK) expect(reach.judge(host, policy), host).to.match(/is not a public one/);
     for (const host of ['example.org', '192.0.2.example', '1.1.1.1', '[2606:4700::1111]', '_dmarc.example.org'])

@@ -80,7 +80,7 @@ describe('probes', () => {
     expect(answer.message).to.include('never allowed');
   });
 
-  it('what came from a public machine never leads into the own network', async () => {
+  it('does not follow a redirect from a public host into the internal network', async () => {
     const { deps } = fixture;
     const policies: string[] = [];
     const outbound = {
@@ -105,7 +105,7 @@ describe('probes', () => {
     expect(policies).to.deep.equal(['private-ok', 'public-only']);
   });
 
-  it('receivers that never answer, lie about their length, send for ever or go in circles end in time', async () => {
+  it('time out for hosts that never respond, send a wrong length, send endlessly or redirect in a cycle', async () => {
     const silent = await raw(() => undefined);
     const short = await raw((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nx'));
     const waiting = await raw((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nx'));
@@ -134,7 +134,7 @@ describe('probes', () => {
     expect(circling.redirects).to.have.lengthOf(5);
   });
 
-  it('ports answer or do not', async () => {
+  it('checks open and closed ports', async () => {
     const port = await listen(net.createServer((socket) => socket.end()));
     const tcp = (at: number) =>
       fixture.asker.ask(probeOf({ kind: 'tcp', host: '127.0.0.1', port: at, timeout_ms: 500 }));
@@ -148,7 +148,7 @@ describe('probes', () => {
   });
 
   describe('as they are stored', () => {
-    it('headers are sealed, never shown, and stay for their own host only', async () => {
+    it('encrypts headers, never shows them, and keeps them for their own host only', async () => {
       const { probes, deps } = probesOn(new MemoryStore());
       const headers = { Authorization: 'Bearer hush-hush' };
       await probes.save('a', await probes.check({ kind: 'http', url: 'http://127.0.0.1/a', headers }, 'a'));
@@ -161,7 +161,7 @@ describe('probes', () => {
       expect(await probes.view('a')).to.deep.include({ header_names: [] });
     });
 
-    it('an address that is never allowed is refused when it is given', async () => {
+    it('rejects a forbidden address on save', async () => {
       const { probes } = probesOn(new MemoryStore());
       for (const url of ['http://169.254.169.254/', 'ftp://a.test/', 'http://u:p@a.test/']) {
         const error: unknown = await probes.check({ kind: 'http', url }, 'a').catch((fault: unknown) => fault);
@@ -172,7 +172,7 @@ describe('probes', () => {
   });
 
   describe('over several processes', () => {
-    it('each runs once, the next process takes over, and a deleted one is asked no more', async () => {
+    it('run once, move to the next process, and stop when deleted', async () => {
       const store = new MemoryStore();
       const clock = new ManualClock();
       const one = probesOn(store, { clock, pid: 1 });
@@ -210,7 +210,7 @@ describe('probes', () => {
       await two.prober.stop();
     });
 
-    it('is asked on when the clock is put back', async () => {
+    it('continue when the clock moves backwards', async () => {
       const { prober, probes, told, clock } = probesOn(new MemoryStore());
       const url = await serve((_request, response) => response.end());
       await probes.save('a', await probes.check({ kind: 'http', url, interval_seconds: 20 }, 'a'));

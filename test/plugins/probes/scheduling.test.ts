@@ -34,7 +34,7 @@ describe('probe scheduling', function () {
     public: false,
   };
 
-  it('asks healthy targets within their interval while 300 others never answer', async () => {
+  it('probes healthy targets within their interval while 300 others never respond', async () => {
     /** Askings that wait for their timeout. */
     const waiting: { until: number; give: () => void }[] = [];
     const asked = new Map<string, number[]>();
@@ -78,7 +78,7 @@ describe('probe scheduling', function () {
     ['back by two hours', -7_200_000],
     ['forward by a day', 86_400_000],
   ] as const)
-    it(`goes on when the clock steps ${what}, and finds a probe that is made then`, async () => {
+    it(`continues when the clock steps ${what}, and runs a new probe`, async () => {
       const fixture = probesWith({ connect: async () => answer });
       const { prober, clock, told } = fixture;
       for (let i = 0; i < 5; i++) await add(fixture, `p-${i}`, `p-${i}.test`);

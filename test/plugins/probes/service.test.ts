@@ -21,7 +21,7 @@ describe('probes of a running service', function () {
   const becomes = (state: string): Promise<unknown> =>
     until(`it is ${state}`, async () => (await monitor())['state'] === state);
 
-  it('asks what it is told to, and its monitor follows', async () => {
+  it('probes its target, and updates its monitor', async () => {
     const probe = { kind: 'http', url: `${service.url}/login`, headers: { 'X-Key': 'hush-hush' }, retries: 0 };
     const wrong = await service.request('POST', MONITORS, token, {
       source: 'self',
@@ -69,7 +69,7 @@ describe('probes of a running service', function () {
     expect((await monitor())['probe']).to.equal(null);
   });
 
-  it('tells what no probe has, with its path, and takes the rest', async () => {
+  it('reports unknown fields with their path, and accepts the rest', async () => {
     const no = (name: string): string => `${name} is no field of this call`;
     const probe = { kind: 'tcp', host: '127.0.0.1', port: 1, retires: 0 };
     const sent = JSON.stringify({ source: 'mistyped', probe, intervall: 1 }).replace(
@@ -97,7 +97,7 @@ describe('probes of a running service', function () {
     expect((await service.request('DELETE', path, token)).status).to.equal(200);
   });
 
-  it('asks once to show what is seen', async () => {
+  it('probes once on request, and shows the result', async () => {
     const probe = { kind: 'tcp', host: '127.0.0.1', port: Number(new URL(service.url).port) };
     const { status, body } = await service.request('POST', '/api/probes/v1/try', token, { probe });
     expect(status).to.equal(200);

@@ -64,7 +64,7 @@ describe('projects', function () {
       expect(outcome(answer)).to.deep.equal([409, 'conflict']);
   });
 
-  it('gives every project a number of its own, in parallel too, and never one again', async () => {
+  it('gives every project a unique number, also in parallel, and never reuses one', async () => {
     const made = await Promise.all(Array.from({ length: 20 }, (_, i) => create(`p-${i}`)));
     expect(new Set(made.map(({ number }) => number)).size).to.equal(20);
     const [last] = made.sort((a, b) => b.number - a.number);
@@ -86,7 +86,7 @@ describe('projects', function () {
     ['a name of two lines', { slug: 'shop', name: 'a\nb' }, 'name'],
   ];
   for (const [what, body, field] of bad) {
-    it(`422 for ${what}, and nothing is there`, async () => {
+    it(`returns 422 for ${what}, and creates nothing`, async () => {
       const answer = await call('POST', '', body);
       expect(outcome(answer)).to.deep.equal([422, 'validation_failed']);
       expect(answer.json.error?.fields).to.have.property(field);
@@ -255,7 +255,7 @@ describe('projects', function () {
   });
 
   describe('archiving and deleting', () => {
-    it('refuses reports and publishes while archived, and undoes it', async () => {
+    it('rejects reports and publishes while archived, until it is undone', async () => {
       await create('shop');
       expect(await fixture.parts.projects.accepting('shop', 'reports')).to.include({ slug: 'shop', number: 1 });
       expect((await call('POST', '/shop/archive')).json['project']).to.include({ archived: true });
@@ -292,7 +292,7 @@ describe('projects', function () {
       }
     });
 
-    it('deletes what nothing hangs on, and its intake keys end', async () => {
+    it('deletes an unused project with its intake keys', async () => {
       await create('shop');
       const { key } = (await call('POST', '/shop/intake-keys')).json as unknown as { key: string };
       expect((await call('DELETE', '/shop')).json).to.deep.equal({ status: 'success', deleted: true });
@@ -301,7 +301,7 @@ describe('projects', function () {
       expect((await fixture.api('GET', '/api/tokens/v1/self', key)).status).to.equal(401);
     });
 
-    it('409 for a project in use, which stays as it was', async () => {
+    it('returns 409 for a project in use, and leaves it unchanged', async () => {
       await create('shop');
       await create('old');
       await call('POST', '/old/archive');
@@ -328,7 +328,7 @@ describe('projects', function () {
   });
 
   describe('intake keys', () => {
-    it('are shown once with their DSN, and are good for nothing else', async () => {
+    it('are shown once with their DSN, and grant nothing else', async () => {
       await create('shop');
       const answer = await call('POST', '/shop/intake-keys', { name: 'web' });
       expect(answer.status).to.equal(201);
@@ -458,7 +458,7 @@ describe('projects', function () {
       expect(changeOf('intake_key.revoked')).to.deep.equal({ before: { key: 'set' }, after: { key: null } });
     });
 
-    it('says on the page why a project in use cannot be deleted', async () => {
+    it('shows on the page why a project in use cannot be deleted', async () => {
       await create('shop');
       fixture.parts.uses['bug items'] = async () => true;
       const admin = await fixture.signedIn();

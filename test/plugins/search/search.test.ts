@@ -55,7 +55,7 @@ describe('search: the page', () => {
   after(() => service.stop());
   beforeEach(() => (asked = []));
 
-  it('shows what was found by kind, escaped, with a link to all of it', async () => {
+  it('shows results by kind, escaped, with a link to all of them', async () => {
     const { status, text } = await service.request('GET', '/search?q=%3Ci%3E', { as: 'member' });
     expect(status).to.equal(200);
     expect(text).to.include('&lt;i&gt; 19 &lt;b&gt;bold').and.not.include('<b>bold');
@@ -66,12 +66,12 @@ describe('search: the page', () => {
     expect((await service.request('GET', '/search?q=x', { as: 'admin' })).text).to.include('Secrets');
   });
 
-  it('leads to what is named in full', async () => {
+  it('redirects to an exact match', async () => {
     const { status, headers } = await service.request('GET', '/search?q=+thing-1+', { as: 'member' });
     expect([status, headers['location']]).to.deep.equal([303, '/things/1']);
   });
 
-  it('asks nobody for nothing, and refuses what is too long', async () => {
+  it('queries no source for an empty text, and rejects one that is too long', async () => {
     expect((await service.request('GET', '/search', { as: 'member' })).status).to.equal(200);
     expect((await service.request('GET', '/search?q=+', { as: 'member' })).status).to.equal(200);
     expect((await service.request('GET', `/search?q=${'x'.repeat(201)}`, { as: 'member' })).status).to.equal(400);
@@ -80,7 +80,7 @@ describe('search: the page', () => {
     expect(asked[0]).to.deep.include({ text: 'One  two ONE', words: ['one', 'two'] });
   });
 
-  it('answers the list below the box as JSON, five of a kind, to people who are signed in', async () => {
+  it('returns the list below the box as JSON, five of a kind, to signed-in users', async () => {
     const { status, headers, body } = await service.request('GET', '/search/live?q=thing-1', { as: 'member' });
     expect([status, headers['cache-control']]).to.deep.equal([200, 'no-store']);
     const { exact, kinds, missing } = body as {
@@ -97,7 +97,7 @@ describe('search: the page', () => {
   });
 });
 
-describe('search: what can be done', () => {
+describe('search: commands', () => {
   const admin: SessionPrincipal = { ...nobody, role: 'admin' };
   const things = ['web-1', 'web-10', 'queue'];
   const acting = provider('Monitors', {
@@ -119,7 +119,7 @@ describe('search: what can be done', () => {
     return kinds.flatMap(({ label, hits }) => hits.map(({ title }) => `${label}: ${title}`));
   };
 
-  it('is found by the verb, another word for it or its beginning, and by the thing', async () => {
+  it('are found by the verb, a synonym or a prefix, and by the object', async () => {
     for (const text of ['new monitor', 'New MONITOR', 'add heart', 'ne mon'])
       expect(await found(text), text).to.deep.equal(['Actions: New monitor']);
     for (const text of ['silence web-1', 'mute web-1', 'sil web-1'])
@@ -129,13 +129,13 @@ describe('search: what can be done', () => {
     expect(await found('silence database')).to.deep.equal([]);
   });
 
-  it('is offered to those who may', async () => {
+  it('are offered to permitted users', async () => {
     expect(await found('new')).to.deep.equal(['Actions: New monitor']);
     expect(await found('new', admin)).to.deep.equal(['Actions: New monitor', 'Actions: New user']);
     expect(await found('new user')).to.deep.equal([]);
   });
 
-  it('leads to its form where one thing is meant, and asks where it may be several', async () => {
+  it('open the form of a single match, and list several', async () => {
     const act = async (text: string, who = nobody): Promise<string | null> => (await search.find(text, who, 5)).act;
     expect(await act('silence web-1')).to.equal('/monitors/web-1#silence');
     expect(await act('mute queue')).to.equal('/monitors/queue#silence');
@@ -190,7 +190,7 @@ describe('search: pages', () => {
 });
 
 describe('search: waiting', () => {
-  it('waits for nobody, tells who is missing, and tells the slow one to stop', async () => {
+  it('does not wait for a slow source, reports it as missing, and aborts it', async () => {
     const signals: AbortSignal[] = [];
     const slow = provider('Slow', {
       find: ({ signal }) => {

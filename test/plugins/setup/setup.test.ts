@@ -74,7 +74,7 @@ describe('setup', function () {
   afterEach(() => fixture.stop());
 
   describe('login', () => {
-    it('answers a token of thirty minutes for the setup alone, which nothing may keep', async () => {
+    it('returns a token of thirty minutes for the setup only, which must not be cached', async () => {
       const answer = await login('IVO');
       expect(answer.status).to.equal(200);
       expect(answer.headers['cache-control']).to.equal('no-store');
@@ -90,7 +90,7 @@ describe('setup', function () {
       });
     });
 
-    it('admits administrators, and refuses members, wrong passwords, unknown names and bad bodies', async () => {
+    it('admits administrators, and rejects members, wrong passwords, unknown names and bad bodies', async () => {
       await account('mia', 'member');
       expect((await login('admin')).json['account']).to.deep.equal({ username: 'admin', role: 'admin' });
       expect(outcome(await login('mia'))).to.deep.equal([403, 'role_not_allowed']);
@@ -99,7 +99,7 @@ describe('setup', function () {
       expect(outcome(await post('/login', null, { username: 'ivo' }))).to.deep.equal([422, 'validation_failed']);
     });
 
-    it('is dead at 30:00, not before', async () => {
+    it('expires at 30:00, not before', async () => {
       const token = await tokenOf('ivo');
       fixture.clock.forward(1_799_999);
       expect((await fixture.api('GET', `${BASE}/catalog`, token)).status).to.equal(200);
@@ -176,7 +176,7 @@ describe('setup', function () {
   });
 
   describe('token', () => {
-    it('is permanent, of the project, without a parent, with what was allowed of what was asked', async () => {
+    it('is permanent, of the project, without a parent, with the allowed of the requested scopes', async () => {
       const answer = await post('/token', await tokenOf('ivo'), { project: 'shop', machine_name: 'web-1' });
       expect(answer.status).to.equal(201);
       expect(answer.headers['cache-control']).to.equal('no-store');
@@ -199,7 +199,7 @@ describe('setup', function () {
       });
     });
 
-    it('hands out publishing and managing to an administrator’s login alone', async () => {
+    it('grants publishing and managing only to an administrator’s login', async () => {
       const scopes = ['updateservice:publish', 'watchdog:manage', 'bugtracker:manage', 'setup:install'];
       const asked = { project: 'shop', scopes };
       const admin = await post('/token', await tokenOf('admin'), asked);
@@ -208,7 +208,7 @@ describe('setup', function () {
       expect(installer.json).to.deep.include({ scopes: [], denied: scopes });
     });
 
-    it('replaces what a setup issued under the name, and refuses to touch another’s', async () => {
+    it('replaces a token of a setup with the name, and rejects one of another origin', async () => {
       const setupToken = await tokenOf('ivo');
       const ask = (more: object) => post('/token', setupToken, { project: 'shop', name: 'web', ...more });
       const first = (await ask({})).json['token'] as string;
@@ -229,7 +229,7 @@ describe('setup', function () {
       expect((await self(master.token)).status).to.equal(200);
     });
 
-    it('refuses unknown projects and bad fields, and issues nothing', async () => {
+    it('rejects unknown projects and bad fields, and issues nothing', async () => {
       const setupToken = await tokenOf('ivo');
       const before = (await fixture.parts.tokens.list({ kind: 'sub' })).length;
       expect(outcome(await post('/token', setupToken, { project: 'nope' }))).to.deep.equal([422, 'unknown_project']);
@@ -246,7 +246,7 @@ describe('setup', function () {
   });
 
   describe('agent', () => {
-    it('names in a refusal the field that was sent', async () => {
+    it('names the sent field in an error', async () => {
       const token = await tokenOf('ivo');
       const live = await fixture.token(['projects:manage']);
       const body = { name: 'web', hostname: `host ${live}`, platform: 'linux-x64' };
@@ -259,7 +259,7 @@ describe('setup', function () {
     const ping = (token: string, source: string): Promise<Answer> =>
       fixture.api('POST', '/api/watchdog/v1/ping', token, { source, status: 'ok', interval: 60 });
 
-    it('makes a monitor, a token for its source alone, and a script that matches its hash', async () => {
+    it('creates a monitor, a token for its source only, and a script that matches its hash', async () => {
       const { status, json } = await post('/agent', await tokenOf('ivo'), { ...machine, interval_seconds: 300 });
       expect(status).to.equal(201);
       const { token, script } = json as unknown as { token: string; script: { content: string; sha256: string } };
@@ -310,14 +310,14 @@ describe('setup', function () {
       ]);
     });
 
-    it('gives one of two calls at once the monitor', async () => {
+    it('gives one of two concurrent calls the monitor', async () => {
       const setupToken = await tokenOf('ivo');
       const answers = await Promise.all([1, 2, 3, 4].map(() => post('/agent', setupToken, machine)));
       expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([201, 409, 409, 409]);
       expect((await post('/agent', setupToken, { ...machine, replace: true })).status).to.equal(201);
     });
 
-    it('refuses bad fields and unknown projects, and makes nothing', async () => {
+    it('rejects bad fields and unknown projects, and creates nothing', async () => {
       const setupToken = await tokenOf('ivo');
       const bad: object[] = [
         { ...machine, platform: 'beos' },

@@ -55,7 +55,7 @@ describe('uploads of source maps', function () {
     expect(context).not.to.have.property('missing_source_maps');
   });
 
-  it('says which debug id is missing and the command, in an answer to the reporter never', async () => {
+  it('shows the missing debug id and the command, never in a response to the reporter', async () => {
     await fixture.report(app, debugMeta);
     const [found] = await fixture.items();
     expect(found?.item).to.include(RAW);
@@ -102,13 +102,13 @@ describe('uploads of source maps', function () {
     expect((await fixture.items())[0]?.item).to.include(REWRITTEN);
   });
 
-  it('keeps projects apart', async () => {
+  it('separates projects', async () => {
     await fixture.upload(filesOf(app, DEBUG_ID));
     await fixture.report(app, debugMeta, 8);
     expect((await fixture.items())[0]?.item).to.include({ ...RAW, project: 'other' });
   });
 
-  it('takes a token of one project for that one alone, also where no project is named', async () => {
+  it('accepts a token of one project for that project only, also without a named project', async () => {
     const refused = await fixture.upload(filesOf(app, DEBUG_ID), { projects: ['other'] }, OF_SHOP);
     expect([refused.status, refused.body['error']?.['code']]).to.deep.equal([403, 'insufficient_scope']);
     expect((await fixture.upload(filesOf(app, DEBUG_ID), {}, OF_SHOP)).body['state']).to.equal('ok');
@@ -121,7 +121,7 @@ describe('uploads of source maps', function () {
     expect([unknown.status, unknown.body['error']?.['code']]).to.deep.equal([422, 'unknown_project']);
   });
 
-  it('asks for the pieces that are missing, and knows what was sent before', async () => {
+  it('requests the missing chunks, and recognizes uploaded ones', async () => {
     const files = filesOf(app, DEBUG_ID);
     const chunks = [sha1('never sent')];
     const asked = await fixture.ask('POST', ASSEMBLE, { checksum: sha1('x'), chunks, projects: ['shop'] });
@@ -133,7 +133,7 @@ describe('uploads of source maps', function () {
     expect(await count('bundles')).to.equal(1);
   });
 
-  it('refuses pieces that are not what they say, too large, or no form', async () => {
+  it('rejects chunks with a wrong hash, too large ones, and invalid forms', async () => {
     const wrong = await fixture.form(CHUNKS, [['file', 'content', sha1('other content')]]);
     expect([wrong.status, wrong.body['error']?.['fields']]).to.deep.equal([
       422,
@@ -158,7 +158,7 @@ describe('uploads of source maps', function () {
     expect(await count('chunks')).to.equal(0);
   });
 
-  it('says what is wrong with a bundle, and keeps nothing of it', async () => {
+  it('reports the fault of a bundle, and stores nothing of it', async () => {
     const bytes = Buffer.from('no archive');
     await fixture.form(CHUNKS, [['file', bytes, sha1(bytes)]]);
     const answer = await fixture.ask('POST', ASSEMBLE, {
@@ -170,7 +170,7 @@ describe('uploads of source maps', function () {
     expect([await count('bundles'), await count('pieces'), await count('artifacts')]).to.deep.equal([0, 0, 0]);
   });
 
-  it('reads a hostile map once, and says why it is of no use', async () => {
+  it('reads a hostile map once, and reports why it is unusable', async () => {
     const bad: Built = { ...app, map: '{"version":3,"sections":['.repeat(5_000) };
     await fixture.upload(filesOf(bad, DEBUG_ID));
     await fixture.report(app, debugMeta);
@@ -185,7 +185,7 @@ describe('uploads of source maps', function () {
     expect(items.map(({ fault }) => fault)).to.have.members([null, 'is nested too deeply']);
   });
 
-  it('reads a map again that was refused once its bundle is uploaded again', async () => {
+  it('reads a rejected map again when its bundle is uploaded again', async () => {
     await fixture.upload(filesOf(app, DEBUG_ID));
     const artifacts = fixture.service.store.collection<{ id: string; fault: string | null }>('sourcemaps_artifacts');
     await artifacts.changeMany({}, { set: { fault: 'takes longer than a map may' } });
@@ -197,7 +197,7 @@ describe('uploads of source maps', function () {
     expect((await fixture.items()).map(({ item }) => item['file_path'])).to.include('src/cart.js');
   });
 
-  it('answers what tools ask beside, and needs a credential', async () => {
+  it('answers other requests of tools, and requires a credential', async () => {
     const releases = '/api/0/organizations/any/releases/';
     expect((await fixture.ask('POST', releases, { version: 'shop@1', projects: ['shop'] })).status).to.equal(201);
     const put = await fixture.ask('PUT', `${releases}shop%401/`, { dateReleased: '2026-11-24T00:00:00Z' });
@@ -217,7 +217,7 @@ describe('uploads of source maps', function () {
   });
 });
 
-describe('what is kept of source maps', function () {
+describe('storage of source maps', function () {
   const DAY_MS = 86_400_000;
   let app: Built;
   let fixture: Fixture;
@@ -234,7 +234,7 @@ describe('what is kept of source maps', function () {
   const upload = (version: string): Promise<unknown> =>
     fixture.upload(filesOf(app, null), { projects: ['shop'], version });
 
-  it('is at most so much for a project: the oldest goes', async () => {
+  it('is limited per project: the oldest is deleted', async () => {
     fixture = await Fixture.create({ errors: { sourcemap_bytes: 2_500 } });
     for (const version of ['1', '2', '3', '4']) {
       await upload(version);
@@ -247,14 +247,14 @@ describe('what is kept of source maps', function () {
     expect(pieces).to.equal(kept.length);
   });
 
-  it('refuses what is larger than all that a project may keep', async () => {
+  it('rejects an upload above the limit of a project', async () => {
     fixture = await Fixture.create({ errors: { sourcemap_bytes: 100 } });
     const { body } = await fixture.upload(filesOf(app, null));
     expect(body['state']).to.equal('error');
     expect(body['detail']).to.match(/^The bundle is larger than all that a project may keep/);
   });
 
-  it('is used, or leaves when its days are over', async () => {
+  it('is deleted after its days without use', async () => {
     fixture = await Fixture.create({ errors: { sourcemap_days: 10 } });
     await upload('used');
     await upload('unused');
@@ -265,7 +265,7 @@ describe('what is kept of source maps', function () {
     expect(await ids()).to.deep.equal(['used']);
   });
 
-  it('leaves in its time also when it was used while the clock was ahead', async () => {
+  it('is deleted in time also when it was used while the clock ran ahead', async () => {
     fixture = await Fixture.create({ errors: { sourcemap_days: 10 } });
     const { clock } = fixture.service;
     await upload('used');
@@ -283,7 +283,7 @@ describe('what is kept of source maps', function () {
     expect(await ids()).to.deep.equal([]);
   });
 
-  it('is nothing of what a crash left half made', async () => {
+  it('contains nothing incomplete of a crash', async () => {
     fixture = await Fixture.create();
     await upload('whole');
     const bundles = fixture.service.store.collection<{ id: string; state: string }>('sourcemaps_bundles');
@@ -301,7 +301,7 @@ describe('what is kept of source maps', function () {
     }
   });
 
-  it('is no piece that belongs to nothing for longer than a day', async () => {
+  it('contains no unused chunk for longer than a day', async () => {
     fixture = await Fixture.create();
     await fixture.form(CHUNKS, [['file', 'left behind', sha1('left behind')]]);
     await clean();

@@ -43,7 +43,7 @@ describe('status pages of many monitors', function () {
     });
   const shown = async (slug: string): Promise<string> => (await fixture.api('GET', `/status-page/${slug}`, null)).text;
 
-  it('are refused over 5,000 when they are saved', async () => {
+  it('are rejected with over 5,000 on save', async () => {
     await grow(1, 5_000);
     expect((await make('most')).status).to.equal(201);
     await grow(5_000, 5_001);
@@ -54,7 +54,7 @@ describe('status pages of many monitors', function () {
     });
   });
 
-  it('say on the page over 10,000 that some are left out', async () => {
+  it('show on the page above 10,000 that some are omitted', async () => {
     expect((await make('grown')).status).to.equal(201);
     expect((await make('grown-more')).status).to.equal(201);
     await grow(1, 10_000);

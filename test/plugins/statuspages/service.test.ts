@@ -72,7 +72,7 @@ for (const engine of engines) {
     const shows = (what: string, path = ''): Promise<unknown> =>
       until(`the page shows ${what}`, async () => (await page(path)).text.includes(what));
 
-    it('is there once it is published, under names that people gave and no others', async () => {
+    it('is visible once it is published, under the given names only', async () => {
       const made = await api('POST', '', {
         slug: 'shop',
         title: 'Shop <status>',
@@ -132,7 +132,7 @@ for (const engine of engines) {
       expect((await page('/brand.css')).text).to.equal(':root{--brand:#0a6640;--brand-ink:#ffffff}');
     });
 
-    it('gives everybody the same bytes, compressed, and 304 to whoever has them', async () => {
+    it('returns the same compressed bytes to everyone, and 304 for a current tag', async () => {
       // Within its first half second a monitor counts as not watched: the page changes once more by itself.
       const watched = async (): Promise<boolean> => (await page()).text.split('100% up').length === 3;
       await until('both components were watched', watched);
@@ -151,7 +151,7 @@ for (const engine of engines) {
       expect(plain.headers['x-request-id']).not.to.equal(known.headers['x-request-id']);
     });
 
-    it('tells of incidents and planned work in the words of people', async () => {
+    it('shows incidents and planned work in plain words', async () => {
       const incident = await api('POST', '/shop/announcements', {
         kind: 'incident',
         title: 'Payments fail & wait',
@@ -202,7 +202,7 @@ for (const engine of engines) {
       expect([(list.body['items'] as object[]).length, list.body['has_more']]).to.deep.equal([1, true]);
     });
 
-    it('shows the worst of its monitors, on the page, the badge and a host of its own', async () => {
+    it('shows the worst of its monitors on the page, the badge and a separate host', async () => {
       await service.request('POST', '/api/watchdog/v1/ping', token, { source: 'db-9', status: 'warning' });
       await shows('Degraded');
       await until('the badge follows', async () => (await page('/badge.svg')).text.includes('degraded'));
@@ -281,7 +281,7 @@ for (const engine of engines) {
       expect((taken.body['error'] as { fields: object }).fields).to.have.keys('host');
     });
 
-    it('takes pictures as a logo and nothing that could run', async () => {
+    it('accepts pictures as a logo and no active content', async () => {
       const put = (bytes: Buffer, type = 'application/octet-stream') =>
         fetch(`${service.url}${PAGES}/shop/logo`, {
           method: 'PUT',
@@ -301,7 +301,7 @@ for (const engine of engines) {
       expect(logo.bytes.equals(PNG)).to.equal(true);
     });
 
-    it('is made and published on pages, its logo by a form', async () => {
+    it('is created and published on pages, its logo by a form', async () => {
       const admin = new WebSession(service.url);
       expect(await admin.signIn(ADMIN.username, ADMIN.password)).to.equal(303);
       const made = await admin.post('/status-pages/new', {
@@ -360,7 +360,7 @@ for (const engine of engines) {
       expect((await service.request('POST', PAGES, reader, foreign)).status).to.equal(403);
     });
 
-    it('is gone with what was told on it', async () => {
+    it('is deleted with its announcements', async () => {
       expect((await api('DELETE', '/shop')).body).to.deep.include({ deleted: true });
       await until('the page is gone', async () => (await page()).status === 404);
       expect((await api('GET', '/shop')).status).to.equal(404);

@@ -121,7 +121,7 @@ describe('hapi: who may call', () => {
     });
   }
 
-  it('takes no other scheme, and no session cookie below /api/', async () => {
+  it('accepts no other scheme, and no session cookie below /api/', async () => {
     const basic = await test.ask('GET', '/api/t/v1/read', { headers: { authorization: 'Basic YTpi' } });
     expect(outcome(basic)).to.equal(UNKNOWN);
     const cookie = await test.ask('GET', '/api/t/v1/read', { headers: { cookie: 'svc_session=session-admin' } });
@@ -130,7 +130,7 @@ describe('hapi: who may call', () => {
     expect(lower.status).to.equal(200);
   });
 
-  it('refuses to mount a session route below /api/', async () => {
+  it('rejects a session route below /api/', async () => {
     let message = '';
     try {
       await TestServer.create({ routes: [route('x', { session: 'admin' })] });
@@ -140,7 +140,7 @@ describe('hapi: who may call', () => {
     expect(message).to.contain('/api/t/v1/x');
   });
 
-  it('reads no body without a credential, and says 405 before 401', async () => {
+  it('reads no body without a credential, and returns 405 before 401', async () => {
     parsed = false;
     expect(outcome(await test.ask('POST', '/api/t/v1/post', { json: {} }))).to.equal(UNKNOWN);
     expect(outcome(await test.ask('POST', '/api/t/v1/post', { json: {}, bearer: 'master:other' }))).to.equal(DENIED);
@@ -174,7 +174,7 @@ describe('hapi: who may call', () => {
     expect(outcome(await test.ask('POST', url, { bearer: 'master:bugs:read' }))).to.equal(DENIED);
   });
 
-  it('takes the form token as a field too, of a form or of JSON, and hides it from the handler', async () => {
+  it('accepts the form token as a field of a form or of JSON, and hides it from the handler', async () => {
     const token = Buffer.from('csrf(session-admin)').toString('base64url');
     const form = await test.ask('POST', '/api/admin/v1/migrate', {
       payload: `csrf_token=${token}`,
@@ -193,7 +193,7 @@ describe('hapi: who may call', () => {
     expect([header.status, header.body.body]).to.deep.equal([200, { a: 1 }]);
   });
 
-  it('takes the credential where the route says: header, query, body', async () => {
+  it('accepts the credential where the route declares it: header, query, body', async () => {
     const url = '/api/t/v1/key/7';
     expect(outcome(await test.ask('POST', url, { payload: 'x', headers: { 'x-sentry-auth': 'intake:' } }))).to.equal(
       '200',
@@ -205,7 +205,7 @@ describe('hapi: who may call', () => {
     expect(outcome(await test.ask('POST', url))).to.equal(UNKNOWN);
   });
 
-  it('a failing token store is a fault of ours, not of the caller', async () => {
+  it('returns 5xx, not 401, for a failing token store', async () => {
     expect(outcome(await test.ask('GET', '/api/t/v1/read', { bearer: 'broken' }))).to.equal('500 internal_error');
   });
 });

@@ -31,7 +31,7 @@ describe('hapi: HTTP Basic', () => {
     ['more than 3 KiB', basic(`a:${'x'.repeat(4_000)}`)],
   ];
   for (const [what, header] of malformed) {
-    it(`takes ${what} for none`, () => expect(basicOf(header)).to.equal(null));
+    it(`ignores ${what}`, () => expect(basicOf(header)).to.equal(null));
   }
 
   describe('as the access of a route', () => {
@@ -69,7 +69,7 @@ describe('hapi: HTTP Basic', () => {
     const ask = (path: string, authorization?: string) =>
       test.ask('GET', path, { headers: { ...(authorization !== undefined && { authorization }) } });
 
-    it('asks with a challenge of its own, in the envelope', async () => {
+    it('sends a separate challenge, in the envelope', async () => {
       const answer = await ask('/files/shop/a.txt');
       expect([answer.status, answer.code]).to.deep.equal([401, 'unauthorized']);
       expect(answer.headers['www-authenticate']).to.equal(
@@ -81,7 +81,7 @@ describe('hapi: HTTP Basic', () => {
       expect(refusals).to.deep.equal([]);
     });
 
-    it('lets in whom the guard lets in, and shows nobody the credential', async () => {
+    it('admits whom the guard admits, and hides the credential', async () => {
       const answer = await ask('/files/shop/a.txt', basic('ann:right'));
       expect([answer.status, answer.body['principal']]).to.deep.equal([200, { kind: 'basic', username: 'ann' }]);
       expect(answer.body['authorization']).to.equal(null);
@@ -89,7 +89,7 @@ describe('hapi: HTTP Basic', () => {
       expect((await ask('/files/open/a.txt')).body['principal']).to.deep.equal({ kind: 'basic', username: null });
     });
 
-    it('takes no Bearer, and tells the security log about wrong credentials', async () => {
+    it('accepts no Bearer, and writes wrong credentials to the security log', async () => {
       expect((await ask('/files/shop/a', 'Bearer master:a:b')).status).to.equal(401);
       expect((await ask('/files/shop/a', basic('ann:wrong'))).status).to.equal(401);
       expect(refusals.map(({ what, path }) => [what, path])).to.deep.equal([
@@ -98,7 +98,7 @@ describe('hapi: HTTP Basic', () => {
       ]);
     });
 
-    it('answers 403, 404 and 429 as the guard says', async () => {
+    it('returns 403, 404 and 429 as the guard does', async () => {
       const never = await ask('/files/.ht/x');
       expect([never.status, never.code]).to.deep.equal([403, 'insufficient_scope']);
       expect((await ask('/files/hidden/x')).status).to.equal(404);
@@ -125,7 +125,7 @@ describe('hapi: HTTP Basic', () => {
       expect([answer.status, answer.headers['allow']]).to.deep.equal([405, 'GET, HEAD']);
     });
 
-    it('stands alone', async () => {
+    it('cannot be combined with other access', async () => {
       const both: RouteSpec = { ...route, access: [{ basic: guard }, { anyToken: true }] };
       let thrown: unknown = null;
       await TestServer.create({ routes: [both] }).catch((error: unknown) => (thrown = error));

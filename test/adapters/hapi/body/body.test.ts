@@ -65,7 +65,7 @@ describe('hapi: bodies', () => {
       headers: { ...(type !== null && { 'content-type': type }), ...headers },
     });
 
-  it('takes an object, drops what it does not know, and fills in defaults', async () => {
+  it('accepts an object, drops unknown fields, and fills in defaults', async () => {
     const taken = await send(
       'item',
       '{"name":"x","unknown":{"y":1},"at":{"x":1,"z":2},"__proto__":{"a":1},"constructor":5}',
@@ -81,13 +81,13 @@ describe('hapi: bodies', () => {
     ['a damaged body', 'no gzip', { 'content-encoding': 'gzip' }, ''],
     ['a body in an unknown encoding', 'x', { 'content-encoding': 'snappy' }, ''],
   ] as const)
-    it(`hands over the beginning of ${what} where a route keeps no more`, async () => {
+    it(`passes the beginning of ${what} where a route stores no more`, async () => {
       const taken = await send('beginning', payload, 'text/plain', headers);
       expect([taken.status, taken.body['text']]).to.deep.equal([200, text]);
       expect((await send('beginning', 'next', 'text/plain')).body['text'], 'the connection goes on').to.equal('next');
     });
 
-  it('names every wrong field and takes no number or boolean written as text', async () => {
+  it('reports every wrong field, and rejects numbers and booleans written as text', async () => {
     const wrong = await send('item', '{"size":"5","on":"true","kind":"c","tags":["a",1],"at":{}}');
     expect([wrong.status, wrong.code]).to.deep.equal([422, 'validation_failed']);
     expect(wrong.fields).to.deep.equal({
@@ -100,7 +100,7 @@ describe('hapi: bodies', () => {
     });
   });
 
-  it('takes arrays only where the schema does', async () => {
+  it('accepts arrays only where the schema does', async () => {
     expect((await send('item', '[{"name":"x"}]')).code).to.equal('invalid_json');
     expect((await send('many', '[{"name":"x"},{"name":"y"}]')).body.body).to.have.length(2);
     expect((await send('many', '[{"name":"x"},{}]')).code).to.equal('validation_failed');
@@ -121,13 +121,13 @@ describe('hapi: bodies', () => {
     ['65 levels', `{"a":${'['.repeat(64)}${']'.repeat(64)}}`],
     ['30,000 levels', '['.repeat(30_000)],
   ] as const) {
-    it(`answers ${name} with 400 invalid_json`, async () => {
+    it(`returns 400 invalid_json for ${name}`, async () => {
       const bad = await send('any', payload);
       expect([bad.status, bad.code]).to.deep.equal([400, 'invalid_json']);
     });
   }
 
-  it('answers a bad body of a bare route invalid_request: 422, and 400 where it is no JSON object', async () => {
+  it('returns invalid_request for a bad body of a bare route: 422, or 400 where it is not a JSON object', async () => {
     for (const [payload, status] of [
       ['{', 400],
       ['[]', 400],
@@ -146,7 +146,7 @@ describe('hapi: bodies', () => {
     expect((await send('any', `{"a":${'['.repeat(63)}"[[[["${']'.repeat(63)}}`)).status).to.equal(200);
   });
 
-  it('lets no __proto__ through, however it is written', async () => {
+  it('rejects __proto__ in every spelling', async () => {
     for (const key of ['__proto__', '\\u005f_proto__', '__\\u0070roto__', '__pr\\u006Fto__']) {
       const taken = await send(
         'any',
@@ -157,7 +157,7 @@ describe('hapi: bodies', () => {
     expect({}).to.not.have.property('polluted');
   });
 
-  it('wants JSON as application/json', async () => {
+  it('requires application/json for JSON', async () => {
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -174,7 +174,7 @@ describe('hapi: bodies', () => {
     expect((await send('loose', '{}', 'text/plain')).status).to.equal(200);
   });
 
-  it('an optional body may be absent', async () => {
+  it('accepts a missing optional body', async () => {
     const none = await test.ask('POST', '/api/t/v1/optional', { bearer });
     expect(none.body.body).to.deep.equal({ a: 7 });
     expect((await send('optional', '{"a":1}')).body.body).to.deep.equal({ a: 1 });
@@ -182,7 +182,7 @@ describe('hapi: bodies', () => {
     expect((await test.ask('POST', '/api/t/v1/none', { bearer })).body.body).to.equal(true);
   });
 
-  it('inflates gzip, deflate (both kinds) and br where the route says so', async () => {
+  it('inflates gzip, deflate (both kinds) and br where the route allows it', async () => {
     const json = '{"name":"x"}';
     for (const [encoding, bytes] of [
       ['gzip', gzipSync(json)],
@@ -207,7 +207,7 @@ describe('hapi: bodies', () => {
     ).to.equal('unsupported_media_type');
   });
 
-  it('inflates zstd where Node has it, else says what it takes', async () => {
+  it('inflates zstd where Node supports it, else lists what it accepts', async () => {
     const json = '{"name":"x"}';
     const zstd = { 'content-encoding': 'zstd' };
     if (zstdCompressSync === undefined) {
@@ -225,7 +225,7 @@ describe('hapi: bodies', () => {
     expect([damaged.status, damaged.code]).to.deep.equal([400, 'invalid_request']);
   });
 
-  it('stops inflating at the cap, and says 400 to damaged data', async () => {
+  it('stops inflating at the limit, and returns 400 for damaged data', async () => {
     const bomb = gzipSync(Buffer.alloc(20 * KIB * KIB, 0x20));
     expect(bomb.length).to.be.below(64 * KIB);
     const large = await send('inflate', bomb, 'application/json', { 'content-encoding': 'gzip' });
@@ -240,18 +240,18 @@ describe('hapi: bodies', () => {
     }
   });
 
-  it('hands over raw bytes under a cap of the route’s own', async () => {
+  it('passes raw bytes up to the limit of the route', async () => {
     expect((await send('raw', Buffer.from([0xff, 0, 1]), null)).body.bytes).to.equal(3);
     expect((await send('raw', Buffer.alloc(5 * KIB), null)).code).to.equal('payload_too_large');
     expect((await test.ask('POST', '/api/t/v1/raw', { bearer })).body.bytes).to.equal(0);
   });
 
-  it('answers a large body with a declared length 413', async () => {
+  it('returns 413 for a large declared length', async () => {
     const large = await send('any', `{"a":"${'x'.repeat(70 * KIB)}"}`);
     expect([large.status, large.code]).to.deep.equal([413, 'payload_too_large']);
   });
 
-  it('refuses more values than anyone needs', async () => {
+  it('rejects too many values', async () => {
     const roomy = await TestServer.create({ routes: [post('any', {})] });
     const many = await roomy.ask('POST', '/api/t/v1/any', {
       bearer,
@@ -273,7 +273,7 @@ describe('hapi: bodies', () => {
       ].join('\r\n');
     const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-    it('answers 413 to a chunked body as soon as it is too large, and reads on so that the answer arrives', async () => {
+    it('returns 413 as soon as a chunked body is too large, and reads on so that the response arrives', async () => {
       const connection = test.connect();
       await connection.write(head('any', ['Transfer-Encoding: chunked']));
       for (let i = 0; i < 200; i++) await connection.write(chunk('x'.repeat(16 * KIB)));
@@ -288,14 +288,14 @@ describe('hapi: bodies', () => {
       connection.close();
     });
 
-    it('answers 413 before the end of a chunked body that never ends', async () => {
+    it('returns 413 for an endless chunked body', async () => {
       const connection = test.connect();
       await connection.write(head('any', ['Transfer-Encoding: chunked']) + chunk('x'.repeat(100 * KIB)));
       await connection.until(({ received }) => received.includes('payload_too_large'));
       connection.close();
     });
 
-    it('answers 413 to a declared length before the body comes, and 401 as well', async () => {
+    it('returns 413 or 401 for a declared length before the body arrives', async () => {
       for (const [path, code] of [['any', 'payload_too_large']] as const) {
         const connection = test.connect();
         await connection.write(head(path, ['Content-Length: 100000000']));
@@ -309,7 +309,7 @@ describe('hapi: bodies', () => {
       stranger.close();
     });
 
-    it('says 100 Continue only to who may go on', async () => {
+    it('sends 100 Continue only to permitted requests', async () => {
       const welcome = test.connect();
       await welcome.write(head('any', ['Content-Length: 2', 'Expect: 100-continue']));
       await welcome.until(({ received }) => received.includes('100 Continue'));
@@ -325,7 +325,7 @@ describe('hapi: bodies', () => {
       expect(refused.received).to.match(/connection: close/i);
     });
 
-    it('answers 400 to a body that does not arrive in time', async () => {
+    it('returns 400 for a body that does not arrive in time', async () => {
       // A server of its own: whoever else is late here is late because the machine is busy.
       const hasty = await (await TestServer.create({ routes: [post('any', {})] }, { bodyTimeoutMs: 150 })).start();
       const connection = hasty.connect();
@@ -336,7 +336,7 @@ describe('hapi: bodies', () => {
       await hasty.stop();
     });
 
-    it('survives a caller that goes away in the middle', async () => {
+    it('survives a client that disconnects in the middle', async () => {
       const connection = test.connect();
       await connection.write(head('any', ['Content-Length: 20']) + '{"a":');
       connection.close();
@@ -345,7 +345,7 @@ describe('hapi: bodies', () => {
       expect(test.log.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
     });
 
-    it('answers what is no HTTP in the envelope', async () => {
+    it('answers invalid HTTP in the envelope', async () => {
       for (const [status, bytes] of [
         [400, 'nonsense\r\n\r\n'],
         [400, 'GET / HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n'],
@@ -361,7 +361,7 @@ describe('hapi: bodies', () => {
       }
     });
 
-    it('answers a broken chunk 400', async () => {
+    it('returns 400 for a broken chunk', async () => {
       const connection = test.connect();
       await connection.write(head('any', ['Transfer-Encoding: chunked']) + 'zz\r\n');
       await connection.until(({ closed }) => closed);

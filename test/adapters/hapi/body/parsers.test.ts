@@ -28,7 +28,7 @@ describe('hapi: parsers', () => {
     );
   });
 
-  it('refuses 100,000 levels, in any place and of any kind, and parses none of them', async () => {
+  it('rejects 100,000 levels anywhere, of any kind, before parsing', async () => {
     const deep = (open: string, close: string): string => open.repeat(100_000) + '1' + close.repeat(100_000);
     for (const nested of [
       deep('[', ']'),
@@ -45,7 +45,7 @@ describe('hapi: parsers', () => {
     }
   });
 
-  it('takes brackets within texts for what they are', async () => {
+  it('treats brackets within texts as text', async () => {
     for (const text of ['['.repeat(1_000), '{'.repeat(100), '\\"['.repeat(100)]) {
       expect(await json({ text, list: [[text]] })).to.deep.equal({ text, list: [[text]] });
     }
@@ -67,7 +67,7 @@ describe('hapi: parsers', () => {
     ['something behind it', (one: string) => `[${one},1]x`],
     ['mixed brackets', (one: string) => `[${one},{"a":1]}]`],
   ] as const) {
-    it(`refuses a large array with ${name}`, async () => {
+    it(`rejects a large array with ${name}`, async () => {
       const value = await parseJson(Buffer.from(wrap(JSON.stringify('y'.repeat(400_000)))));
       expect(value).to.be.instanceOf(Failure).with.property('code', 'invalid_json');
     });
@@ -115,7 +115,7 @@ describe('hapi: parsers', () => {
     ['half an escape', (one: string) => `{"a":${one.slice(0, -1)}\\u00"}`],
     ['another end', (one: string) => `{"a":${one}]`],
   ] as const) {
-    it(`refuses a large object with ${name}`, async () => {
+    it(`rejects a large object with ${name}`, async () => {
       const value = await parseJson(Buffer.from(wrap(JSON.stringify('y'.repeat(400_000)))));
       expect(value).to.be.instanceOf(Failure).with.property('code', 'invalid_json');
     });
@@ -133,7 +133,7 @@ describe('hapi: parsers', () => {
     ['one object with one text', { error_message: 'x\n'.repeat(2_600_000) }],
     ['many texts in a context', { context: { list: Array.from({ length: 40_000 }, () => 'ä\n'.repeat(48)) } }],
   ] as const) {
-    it(`gives the event loop back again and again with 8 MiB of ${name}`, async () => {
+    it(`yields to the event loop repeatedly with 8 MiB of ${name}`, async () => {
       const bytes = Buffer.from(JSON.stringify(value));
       expect(bytes.length).to.be.within(7e6, 9e6);
       await parseJson(bytes, 50_000);
@@ -157,7 +157,7 @@ describe('hapi: parsers', () => {
     });
   }
 
-  it('gives the event loop back while it parses 8 MiB', async () => {
+  it('yields to the event loop while it parses 8 MiB', async () => {
     const bytes = Buffer.from(
       JSON.stringify(Array.from({ length: 100 }, () => ({ stack: 'at f (x.js:1:2)\n'.repeat(5_000) }))),
     );
@@ -198,7 +198,7 @@ describe('hapi: parsers', () => {
     expect(parseCookies('__Host-__proto__=a; __Host-=b', true)).to.deep.equal({});
   });
 
-  it('believes proxies from the right, as far as they are trusted', () => {
+  it('trusts proxies from the right, as far as they are configured', () => {
     const read = addressReader(['10.0.0.0/8', '::1', '2001:db8::/32']);
     const cases: [peer: string, forwarded: string | undefined, address: string][] = [
       ['1.2.3.4', '5.6.7.8', '1.2.3.4'],

@@ -116,7 +116,7 @@ describe('hapi: streamed bodies', () => {
     return client;
   };
 
-  it('hands on the body as it arrives', async () => {
+  it('passes the body on as it arrives', async () => {
     const bytes = randomBytes(3 * MIB);
     const whole = await send(bytes);
     expect(whole.body).to.deep.include({
@@ -131,7 +131,7 @@ describe('hapi: streamed bodies', () => {
     expect(chunked.body).to.deep.include({ declaredBytes: null, sha: sha(bytes) });
   });
 
-  it('takes the parts of a form in any order', async () => {
+  it('accepts the parts of a form in any order', async () => {
     const bytes = randomBytes(MIB);
     const file = part('package', bytes, '; filename="a.tar.gz"\r\nContent-Type: application/gzip');
     const notes = part('notes', 'Größer & schöner');
@@ -149,7 +149,7 @@ describe('hapi: streamed bodies', () => {
     expect(alone.body).to.deep.include({ sha: sha(bytes), fields: {} });
   });
 
-  it('reads any content out of a form, however it is cut on the way', async () => {
+  it('reads any content of a form, in any chunks', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 300 }),
@@ -172,7 +172,7 @@ describe('hapi: streamed bodies', () => {
     );
   });
 
-  it('refuses what is too large: at once where the length is declared, else at the limit', async () => {
+  it('rejects a body that is too large: immediately by its declared length, else at the limit', async () => {
     const declared = await raw(`Content-Type: application/gzip\r\nContent-Length: ${LIMIT + 1}`);
     await declared.until(({ received }) => received.includes('payload_too_large'));
     expect(declared.received).to.match(/^HTTP\/1.1 413 /);
@@ -186,7 +186,7 @@ describe('hapi: streamed bodies', () => {
     expect(atLimit.status).to.equal(200);
   });
 
-  it('refuses other types and encodings with 415', async () => {
+  it('rejects other types and encodings with 415', async () => {
     expect(code(await send(Buffer.from('x'), { 'content-type': 'application/json' }))).to.equal(
       '415 unsupported_media_type',
     );
@@ -196,7 +196,7 @@ describe('hapi: streamed bodies', () => {
     );
   });
 
-  it('judges credential and rights before it asks for the body', async () => {
+  it('checks credential and rights before it requests the body', async () => {
     for (const [bearer, expected] of [
       ['unknown', '401'],
       ['master:c:d', '403'],
@@ -215,7 +215,7 @@ describe('hapi: streamed bodies', () => {
     client.close();
   });
 
-  it('answers a handler that does not read the body', async () => {
+  it('responds for a handler that does not read the body', async () => {
     expect(code(await send(Buffer.alloc(4 * MIB), {}, 'busy'))).to.equal('409 conflict');
     expect((await send(Buffer.alloc(4 * MIB), {}, 'half')).body).to.deep.include({ bytes: true });
     expect(
@@ -223,7 +223,7 @@ describe('hapi: streamed bodies', () => {
     ).to.deep.include({ bytes: true });
   });
 
-  it('takes a session’s upload only with the token in the header', async () => {
+  it('accepts an upload of a session only with the token in the header', async () => {
     const ask = (headers: Record<string, string>): ReturnType<typeof test.ask> =>
       test.ask('POST', '/api/admin/v1/package', {
         payload: 'x',
@@ -234,7 +234,7 @@ describe('hapi: streamed bodies', () => {
     expect((await ask({ 'x-csrf-token': csrf })).status).to.equal(200);
   });
 
-  it('takes no more than the handler reads', async () => {
+  it('reads no more than the handler does', async () => {
     let release!: () => void;
     goOn = new Promise((resolve) => (release = resolve));
     const client = await raw(`Content-Type: application/gzip\r\nContent-Length: ${LIMIT}`);
@@ -252,7 +252,7 @@ describe('hapi: streamed bodies', () => {
     await until('the handlers know', () => thrown.length === 1);
   });
 
-  it('ends a body that comes too slowly, but not one whose handler is slow', async () => {
+  it('aborts a body that arrives too slowly, but not for a slow handler', async () => {
     const slow = await raw('Content-Type: application/gzip\r\nTransfer-Encoding: chunked', '1\r\nx\r\n', hasty);
     await slow.until(({ received }) => received.includes('invalid_request'));
     expect(slow.received).to.match(/^HTTP\/1\.1 400 /);
@@ -264,7 +264,7 @@ describe('hapi: streamed bodies', () => {
     whole.close();
   });
 
-  it('tells the handler when the client goes away', async () => {
+  it('aborts the handler’s signal when the client disconnects', async () => {
     for (const type of ['application/gzip', FORM]) {
       thrown.length = 0;
       const client = await raw(
@@ -330,14 +330,14 @@ describe('hapi: streamed bodies', () => {
       ],
     ];
     for (const [what, body, expected] of refused) {
-      it(`refuses one ${what}`, async () => {
+      it(`rejects one ${what}`, async () => {
         const bytes = body();
         const one = bytes.length === 0 ? bytes : new Blob([bytes]).stream();
         expect(code(await send(one, { 'content-type': FORM }))).to.equal(expected);
       });
     }
 
-    it('names the part that is wrong', async () => {
+    it('reports the invalid part', async () => {
       const answer = await send(form(part('notes', 'x')), { 'content-type': FORM });
       expect(answer.body.error.fields).to.deep.equal({ package: 'is required' });
       const other = await send(form(part('other', 'x')), { 'content-type': FORM });

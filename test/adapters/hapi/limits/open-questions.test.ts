@@ -15,7 +15,7 @@ const open = (path: string, limits: RouteSpec['limits'], more: Partial<RouteSpec
   ...more,
 });
 
-describe('hapi: open questions of one address', () => {
+describe('hapi: unauthenticated requests of one address', () => {
   const pressed: boolean[] = [];
   const guard: BasicGuard = {
     realm: 'Test',
@@ -84,7 +84,7 @@ describe('hapi: open questions of one address', () => {
   };
 
   for (const name of Object.keys(all) as (keyof typeof all)[]) {
-    it(`attack: what is asked of ${name} stops nothing else`, async () => {
+    it(`attack: unauthenticated requests to ${name} block nothing else`, async () => {
       for (let i = 0; i < 3; i++) expect((await all[name]()).status).not.to.equal(429);
       for (const [other, ask] of Object.entries(all)) {
         const { status, headers } = await ask();
@@ -94,7 +94,7 @@ describe('hapi: open questions of one address', () => {
     });
   }
 
-  it('a known key is judged although its address has asked too often; what is not known is refused', async () => {
+  it('checks an existing key although its address is limited, and rejects an unknown one', async () => {
     for (let i = 0; i < 3; i++) await key('bad');
     for (const bad of ['bad', 'unknown']) expect((await key(bad)).status, bad).to.equal(429);
     expect((await test.ask('POST', '/api/t/v1/validate', { json: {} })).status).to.equal(429);
@@ -104,7 +104,7 @@ describe('hapi: open questions of one address', () => {
     expect((await key('good 2')).status).to.equal(200);
   });
 
-  it('the right password opens the store although its address has asked too often', async () => {
+  it('accepts the right password at the store although its address is limited', async () => {
     for (let i = 0; i < 3; i++) await all.store();
     const refused = await test.ask('GET', '/files/a', { headers: basic('wrong') });
     expect([refused.status, refused.code]).to.deep.equal([429, 'rate_limited']);
@@ -112,7 +112,7 @@ describe('hapi: open questions of one address', () => {
     expect(pressed).to.deep.equal([false, false, false, true, true]);
   });
 
-  it('the right password logs in although its address has asked too often', async () => {
+  it('accepts the right password at the login although its address is limited', async () => {
     for (let i = 0; i < 3; i++) expect((await signIn('wrong')).status).to.equal(401);
     expect((await signIn('wrong')).status).to.equal(429);
     expect((await signIn('right')).status).to.equal(303);

@@ -39,7 +39,7 @@ const sign: PageSpec = {
 const head = (path: string, length: number, more: string[] = []): string =>
   [`POST ${path} HTTP/1.1`, 'Host: x', `Content-Length: ${length}`, ...more, '', ''].join('\r\n');
 
-describe('hapi: bodies of strangers', () => {
+describe('hapi: bodies of unknown senders', () => {
   let test: TestServer;
   const routes = { routes: [keyed, open], pages: [sign] };
   before(async () => (test = await (await TestServer.create(routes)).start()));
@@ -58,7 +58,7 @@ describe('hapi: bodies of strangers', () => {
     }
   });
 
-  it('answers 401 after the first kilobytes, and waits for no more of the body', async () => {
+  it('returns 401 after the first kilobytes, without the rest of the body', async () => {
     for (const [name, start] of [
       ['a wrong key', `key=unknown\n${'x'.repeat(20 * KIB)}`],
       ['no key', 'y'.repeat(20 * KIB)],
@@ -71,14 +71,14 @@ describe('hapi: bodies of strangers', () => {
     }
   });
 
-  it('inflates the first kilobytes alone: what comes behind them may be damaged', async () => {
+  it('inflates only the first kilobytes: the rest may be damaged', async () => {
     const bytes = gzipSync(`key=unknown\n${Array.from({ length: 20_000 }, (_, i) => i * 7_919).join()}`);
     bytes.fill(0xff, Math.floor(bytes.length / 2));
     const refused = await test.ask('POST', keyed.path, { payload: bytes, headers: { 'content-encoding': 'gzip' } });
     expect([refused.status, refused.code]).to.deep.equal([401, 'unauthorized']);
   });
 
-  it('counts the address before it reads a body that may hold a key; who sends it in a header is not counted', async () => {
+  it('counts the address before it reads a body that may contain a key, and not for a key in a header', async () => {
     const limits = { ...NO_LIMITS, intake_per_minute: 60, intake_burst: 2 };
     const limited = await (await TestServer.create(routes, { limits })).start();
     try {
@@ -97,7 +97,7 @@ describe('hapi: bodies of strangers', () => {
     }
   });
 
-  it('wants 1 KiB a second of a body whose sender is not known, and no such rate of others', async () => {
+  it('requires 1 KiB a second of an unknown sender’s body, and no rate of others', async () => {
     // The rate is looked at every 5 s; the time of the whole body is far, so that the known one may be late.
     const slow = await (await TestServer.create(routes, { bodyTimeoutMs: 120_000 })).start();
     const stranger = slow.connect();
@@ -113,7 +113,7 @@ describe('hapi: bodies of strangers', () => {
     await slow.stop();
   });
 
-  it('a page says what is wrong with a form that does not arrive, or that is too large', async () => {
+  it('shows the fault of a form that does not arrive or is too large', async () => {
     const form = ['Content-Type: application/x-www-form-urlencoded', 'Accept: application/json'];
     const hasty = await (await TestServer.create(routes, { bodyTimeoutMs: 400 })).start();
     for (const [length, bytes, status, text] of [
@@ -129,7 +129,7 @@ describe('hapi: bodies of strangers', () => {
     await hasty.stop();
   });
 
-  it('a form that gives way to others is told that it is overload, and others get in', async () => {
+  it('answers an evicted form with overload, and accepts others', async () => {
     const form = ['Content-Type: application/x-www-form-urlencoded', 'Accept: application/json'];
     const small = await (
       await TestServer.create(routes, { maxBodyBytesInFlight: 512 * KIB, bodyTimeoutMs: 60_000 })

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { StreamPlaces, type StreamPlace } from '../../../../adapters/hapi/limits/stream-places.js';
 
-describe('hapi: places of streams', () => {
+describe('hapi: slots of streams', () => {
   /** A download, its place and whether it was cut. */
   class Download {
     cut = false;
@@ -16,7 +16,7 @@ describe('hapi: places of streams', () => {
     }
   }
 
-  it('what moved longest ago of the address with the most gives way to a newcomer', () => {
+  it('evicts the most idle stream of the address with the most for a new one', () => {
     // Sixteen for strangers, four for each of them.
     const places = new StreamPlaces(64);
     const all = [0, 1, 2, 3].map((a) => [0, 1, 2, 3].map(() => Download.enter(places, `10.0.0.${a}`)));
@@ -30,7 +30,7 @@ describe('hapi: places of streams', () => {
     expect(Download.enter(places, '10.0.0.0'), 'no other has two more').to.equal(null);
   });
 
-  it('property: the only download of an address is never cut, and nobody with fewer than another by two is refused', () => {
+  it('property: never evicts the only download of an address, nor rejects an address with two fewer than another', () => {
     const arrivals = fc.array(fc.nat({ max: 24 }), { maxLength: 120 });
     fc.assert(
       fc.property(arrivals, (addresses) => {
@@ -50,7 +50,7 @@ describe('hapi: places of streams', () => {
     );
   });
 
-  it('uploads and callers with a credential never give way', () => {
+  it('never evicts uploads and callers with a credential', () => {
     const places = new StreamPlaces(64);
     for (let i = 0; i < 16; i++) expect(places.enter(`10.0.0.${i % 4}`)).to.not.equal(null);
     expect(places.enter('10.0.0.9')).to.equal(null);

@@ -52,7 +52,7 @@ const KINDS: readonly [name: string, atWork: number, status: number, server: (he
 
 for (const [name, atWork, status, server] of KINDS)
   describe(`hapi: hundreds of ${name} from one address`, () => {
-    it('let the next address in at its turn, and all are answered', async () => {
+    it('let the next address in alternately, and all get a response', async () => {
       const held: Held[] = [];
       const test = await server(held);
       await test.start();

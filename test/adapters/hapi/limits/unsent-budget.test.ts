@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { UnsentBudget, type UnsentLease } from '../../../../adapters/hapi/limits/unsent-budget.js';
 
-describe('hapi: bytes of answers that wait for their readers', () => {
+describe('hapi: unsent bytes of responses', () => {
   let now = 0;
   let cut: string[] = [];
   let budget: UnsentBudget;
@@ -14,7 +14,7 @@ describe('hapi: bytes of answers that wait for their readers', () => {
   const open = (address: string, bytes: number, name = address): UnsentLease =>
     budget.open(address, bytes, () => void cut.push(name));
 
-  it('an address over its share loses what has not moved for longest, and nobody else does', () => {
+  it('evicts the most idle response of an address over its share, and of no other', () => {
     open('b', 10);
     open('a', 20, 'first');
     const second = open('a', 20, 'second');
@@ -24,7 +24,7 @@ describe('hapi: bytes of answers that wait for their readers', () => {
     expect(cut).to.deep.equal(['first']);
   });
 
-  it('answers that move give way only where the whole is used up', () => {
+  it('evicts responses with progress only when the budget is exhausted', () => {
     for (const name of ['1', '2', '3', '4']) open('a', 20, name);
     expect([cut, budget.held]).to.deep.equal([[], 80]);
     open('b', 20);
@@ -33,13 +33,13 @@ describe('hapi: bytes of answers that wait for their readers', () => {
     expect([cut, budget.held, budget.cut]).to.deep.equal([['1'], 100, 1]);
   });
 
-  it('an answer larger than everything has its room alone', () => {
+  it('accepts one response larger than the budget', () => {
     open('a', 20);
     open('b', 500, 'large');
     expect([cut, budget.held]).to.deep.equal([['a'], 500]);
   });
 
-  it('counts rightly whatever happens in whatever order', () => {
+  it('counts correctly for any order of events', () => {
     const step = fc.oneof(
       fc.record({ address: fc.constantFrom('a', 'b', 'c'), bytes: fc.integer({ min: 1, max: 60 }) }),
       fc.record({ close: fc.nat(20) }),

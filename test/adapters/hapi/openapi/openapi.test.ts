@@ -159,7 +159,7 @@ describe('hapi: OpenAPI', () => {
     }
   });
 
-  it('refers to nothing that is not there', () => {
+  it('has no dangling references', () => {
     const seen = new Set<string>();
     const walk = (value: unknown): void => {
       if (typeof value !== 'object' || value === null) return;
@@ -180,7 +180,7 @@ describe('hapi: OpenAPI', () => {
     }
   });
 
-  it('says parameters, bodies, answers, credentials and errors', () => {
+  it('describes parameters, bodies, responses, credentials and errors', () => {
     const list = dig(document, 'paths', '/api/bugtracker/v1/bugs', 'get') as Json;
     expect(list['security']).to.deep.equal([{ token: ['bugtracker:read'] }]);
     expect(list['parameters']).to.deep.equal([
@@ -256,7 +256,7 @@ describe('hapi: OpenAPI', () => {
     expect(dig(publish, 'responses')).to.include.all.keys('400', '401', '413', '415', '422');
   });
 
-  it('names operations, answers by status and the errors that are a route’s own', () => {
+  it('names operations, responses by status and the errors of a route', () => {
     const ids = operations().map(([, , operation]) => operation['operationId'] as string);
     expect(ids).to.include.members([
       'listThings',
@@ -290,7 +290,7 @@ describe('hapi: OpenAPI', () => {
     );
   });
 
-  it('gives a name that is taken by another shape a number, and groups a description', async () => {
+  it('numbers a name that another shape uses, and gives groups a description', async () => {
     const of = (path: string, output: joi.Schema): RouteSpec => ({
       method: 'GET',
       path,
@@ -436,5 +436,5 @@ describe('hapi: OpenAPI', () => {
     ['examples', joi.string().example('x'), { type: 'string', examples: ['x'] }],
   ];
   for (const [name, schema, expected] of cases)
-    it(`says ${name}`, () => expect(convert(schema)).to.deep.equal(expected));
+    it(`describes ${name}`, () => expect(convert(schema)).to.deep.equal(expected));
 });

@@ -7,12 +7,12 @@ const HEBREW = 'שלום עולם';
 const ARABIC = 'فشل الدفع';
 
 describe('right-to-left text of a page', () => {
-  it('leaves a page without any as it is', () => {
+  it('leaves a page without it unchanged', () => {
     const page = '<p class="x">Total: 5 €</p><input value="a">';
     expect(isolated(page)).to.equal(page);
   });
 
-  it('gives the element that holds nothing else its side', () => {
+  it('sets the direction of an element with nothing else', () => {
     expect(isolated(`<a href="/bugs/shop-1">${HEBREW}</a>`)).to.equal(
       `<a href="/bugs/shop-1" dir="auto">${HEBREW}</a>`,
     );
@@ -22,7 +22,7 @@ describe('right-to-left text of a page', () => {
     expect(isolated(`<textarea name="t">${ARABIC}</textarea>`)).to.include('<textarea name="t" dir="auto">');
   });
 
-  it('isolates it among other words, and keeps cells and lists on their side', () => {
+  it('isolates it among other words, and keeps the side of cells and lists', () => {
     expect(isolated(`<td>${HEBREW}<span>7</span> ${ARABIC} \n</td>`)).to.equal(
       `<td><bdi dir="auto">${HEBREW}</bdi><span>7</span> <bdi dir="auto">${ARABIC}</bdi> \n</td>`,
     );
@@ -34,7 +34,7 @@ describe('right-to-left text of a page', () => {
     );
   });
 
-  it('leaves code, titles, values and what has a side alone', () => {
+  it('leaves code, titles, values and elements with a direction unchanged', () => {
     for (const page of [
       `<title>${HEBREW}</title>`,
       `<pre>${HEBREW}</pre>`,
@@ -46,7 +46,7 @@ describe('right-to-left text of a page', () => {
       expect(isolated(page), page).to.equal(page);
   });
 
-  it('takes time in proportion to the page', () => {
+  it('runs in linear time', () => {
     for (const part of ['<a', `<td>${HEBREW}`, '< ', `${HEBREW}   `, '>'])
       staysLinear(() => isolated(`<p>${HEBREW}</p><td>${part.repeat(100_000)}`));
   });

@@ -152,7 +152,7 @@ describe('hapi: pages', () => {
     payload: new URLSearchParams(fields).toString(),
   });
 
-  it('a plugin’s own parts are partials of its views', async () => {
+  it('uses the parts of a plugin as partials of its views', async () => {
     const answer = await test.ask('GET', '/parted', as('member'));
     expect(answer.status).to.equal(200);
     expect(answer.text).to.include('<ul><li><b>one</b>').and.include('<li><b>&lt;two&gt;</b>');
@@ -171,7 +171,7 @@ describe('hapi: pages', () => {
     expect((await test.ask('GET', '/other', as('member'))).text).to.contain('<h1>other x</h1>');
   });
 
-  it('masks the form token anew in every answer, and takes each of them', async () => {
+  it('masks the form token differently in every response, and accepts each of them', async () => {
     const shown = new Set<string>();
     for (let i = 0; i < 3; i++) {
       const { text } = await test.ask('GET', '/list', as('member'));
@@ -210,7 +210,7 @@ describe('hapi: pages', () => {
     }
   });
 
-  it('shows the entries that the role may open, in order, with badges; one that fails is left out', async () => {
+  it('shows the entries that the role may open, in order, with badges, without a failed one', async () => {
     const list = await test.ask('GET', '/list', as('member'));
     expect(list.text).to.match(
       /data-section="work"><a href="\/first" data-icon="bug">First<\/a><a href="\/list" data-icon="bug">List<b>3<\/b><\/a>/,
@@ -221,7 +221,7 @@ describe('hapi: pages', () => {
     );
   });
 
-  it('counts a badge once a second for all pages, and anew after a form', async () => {
+  it('counts a badge once a second for all pages, and again after a form', async () => {
     test.clock.at += 1_000;
     counted = 0;
     await Promise.all([test.ask('GET', '/list', as('member')), test.ask('GET', '/first', as('member'))]);
@@ -238,7 +238,7 @@ describe('hapi: pages', () => {
     expect(counted).to.equal(3);
   });
 
-  it('shows a badge of a second ago while it is counted anew, and none of two seconds ago', async () => {
+  it('shows a badge of a second ago while it is counted again, and none of two seconds ago', async () => {
     const badge = async (): Promise<string | undefined> => {
       const { text } = await test.ask('GET', '/list', as('member'));
       return /data-icon="bug">List<b>(\d+)<\/b>/.exec(text)?.[1];
@@ -274,7 +274,7 @@ describe('hapi: pages', () => {
     expect(headers).to.not.have.property('strict-transport-security');
   });
 
-  it('leads to the login and back, to a path of ours only', async () => {
+  it('redirects to the login and back, to a path of the service only', async () => {
     const away = await test.ask('GET', '/item/5?n=2&x=//evil.example', { headers: { accept: 'text/html' } });
     expect([away.status, away.headers['location']]).to.deep.equal([
       303,
@@ -288,7 +288,7 @@ describe('hapi: pages', () => {
     expect([json.status, json.code]).to.deep.equal([401, 'unauthorized']);
   });
 
-  it('says who may, when the role may not', async () => {
+  it('names the allowed roles when the role is denied', async () => {
     const refused = await test.ask('GET', '/admin', as('member'));
     expect(refused.status).to.equal(403);
     expect(refused.text).to.contain('role_not_allowed').and.contain('Accounts with the role admin may open this page');
@@ -337,7 +337,7 @@ describe('hapi: pages', () => {
     }
   });
 
-  it('protects the login form by a cookie of its own', async () => {
+  it('protects the login form by a separate cookie', async () => {
     const first = await test.ask('GET', '/login');
     expect(first.text).to.contain('data-layout="blank"').and.contain('<p>public</p>');
     const [set = ''] = cookiesOf(first);
@@ -376,7 +376,7 @@ describe('hapi: pages', () => {
     expect(answer.headers['strict-transport-security']).to.equal('max-age=31536000');
   });
 
-  it('shows errors as pages: status, code, field, escaped; as the envelope for who wants JSON', async () => {
+  it('shows errors as escaped pages with status, code and field, or as the envelope for clients of JSON', async () => {
     const taken = await test.ask('GET', '/conflict', as('member'));
     expect([taken.status, taken.headers['content-type']]).to.deep.equal([409, 'text/html; charset=utf-8']);
     expect(taken.text).to.contain('<p>409 conflict</p>').and.contain('Taken &lt;b&gt;.');
@@ -403,7 +403,7 @@ describe('hapi: pages', () => {
     expect(bad.text).to.contain('n: has a value that does not exist here');
   });
 
-  it('loads panels by kind and order; one that fails or is slow takes no other down', async () => {
+  it('loads panels by kind and order, independently of a failed or slow one', async () => {
     const { status, text } = await test.ask('GET', '/dashboard', as('member'));
     expect(status).to.equal(200);
     const ids = [...text.matchAll(/<div class="(attention|trend)" id="(\w+)">/g)].map(
@@ -424,7 +424,7 @@ describe('hapi: pages', () => {
     expect([method.status, method.headers['allow']]).to.deep.equal([405, 'GET, HEAD']);
   });
 
-  it('keeps the theme, and goes back to a path of ours only', async () => {
+  it('stores the theme, and redirects to a path of the service only', async () => {
     const chosen = await test.ask(
       'POST',
       '/theme',
@@ -449,7 +449,7 @@ describe('hapi: pages', () => {
     ).to.contain('data-theme="dark"');
   });
 
-  it('a route outside /api/ may take a session and redirect', async () => {
+  it('allows a session and a redirect on a route outside /api/', async () => {
     expect((await test.ask('GET', '/install_db.php', as('admin'))).headers['location']).to.equal('/migrations');
     expect((await test.ask('GET', '/install_db.php', { bearer: 'shared' })).body).to.deep.equal({
       status: 'success',
@@ -463,7 +463,7 @@ describe('hapi: pages', () => {
     ).to.deep.equal([]);
   });
 
-  it('caps forms, and counts public pages per address', async () => {
+  it('limits forms, and counts public pages per address', async () => {
     const small = await TestServer.create(
       { pages: [page('/save', { method: 'POST' }), page('/login', { access: 'public' })] },
       { limits: { ...NO_LIMITS, json_bytes: 100, public_per_minute: 1 } },

@@ -21,7 +21,7 @@ describe('templates', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('compiles a file with its partials and theirs, and lets others have their turn between them', async () => {
+  it('compiles a file with its partials and theirs, and yields in between', async () => {
     await write({ list: '{{#each rows}}{{> row this}}{{/each}}', row: '<i>{{name}}{{> sign this}}</i>', sign: '!' });
     for (const name of ['row', 'sign']) templates.partial(name, file(name));
     let turns = 0;
@@ -40,7 +40,7 @@ describe('templates', () => {
     expect(templates.of(file('list'))({ rows: [{ name: 'a' }, { name: '<' }] })).to.equal('<i>a!</i><i>&lt;!</i>');
   });
 
-  it('compiles a partial that names itself, and one that was named too late', async () => {
+  it('compiles a recursive partial, and one that is referenced before its declaration', async () => {
     await write({ tree: '{{name}}{{#each kids}}({{> tree this}}){{/each}}', view: '{{> (lookup this "part") this}}' });
     templates.partial('tree', file('tree'));
     const data = { name: 'a', kids: [{ name: 'b', kids: [{ name: 'c' }] }] };
@@ -49,14 +49,14 @@ describe('templates', () => {
     expect(templates.of(file('tree'))(data)).to.equal('a(b(c))');
   });
 
-  it('leaves out the indentation of lines, except where blanks are seen', async () => {
+  it('removes the indentation of lines, except where blanks are visible', async () => {
     await write({ plain: '<p>\n    a\n</p>', pre: '<pre>\n    a\n</pre>' });
     await templates.prepare([file('plain'), file('pre')]);
     expect(templates.of(file('plain'))({})).to.equal('<p>\na\n</p>');
     expect(templates.of(file('pre'))({})).to.equal('<pre>\n    a\n</pre>');
   });
 
-  it('reads files again after it was told to forget', async () => {
+  it('reads files again after its cache is cleared', async () => {
     await write({ view: 'old {{> part}}', part: 'old' });
     templates.partial('part', file('part'));
     await templates.prepare([file('view')]);
@@ -67,7 +67,7 @@ describe('templates', () => {
     expect(templates.of(file('view'))({})).to.equal('new new');
   });
 
-  it('says which file is missing', async () => {
+  it('reports the missing file', async () => {
     const error = await templates.prepare([file('none')]).catch((reason: unknown) => reason);
     expect(error).to.be.an('error').with.property('message').that.includes('none.hbs');
   });

@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { showUnseen } from '../../../../adapters/hapi/pages/unseen.js';
 
-describe('hapi: unseen characters in pages', () => {
+describe('hapi: invisible characters in pages', () => {
   it('shows bidirectional, zero-width and tag characters by their code point', () => {
     expect(showUnseen('<td title="a\u200bb">exe\u202egnp \u2066x\u2069 \ufeff\u00ad\u{e0041}</td>')).to.equal(
       '<td title="a[U+200B]b">exe[U+202E]gnp [U+2066]x[U+2069] [U+FEFF][U+00AD][U+E0041]</td>',
     );
   });
 
-  it('leaves what a form sends back, addresses, and emoji that are joined from several', () => {
+  it('leaves form values, addresses, and joined emoji unchanged', () => {
     const html = '<input name="q" value="a\u202eb"><a href="/x\u200b">y</a><textarea rows="2">z\u200bz</textarea>👩🏽‍💻 ❤️‍🔥';
     expect(showUnseen(html)).to.equal(html);
     expect(showUnseen(`${html}a\u200db value=&quot;\u202e&quot;`)).to.equal(
@@ -24,7 +24,7 @@ describe('hapi: unseen characters in pages', () => {
     );
   });
 
-  it('leaves all that can be seen, in any script', () => {
+  it('leaves visible text of any script unchanged', () => {
     for (const text of ['naïve café', 'שלום עולם', 'مرحبا', 'हिन्दी', '日本語　全角', '🏳️ 1️⃣', 'tab\tand\u00a0space'])
       expect(showUnseen(text)).to.equal(text);
     fc.assert(

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Reply, type RouteSpec } from '../../../../ports/http.js';
 import { TestServer } from '../support.js';
 
-describe('hapi: answers that have not changed', () => {
+describe('hapi: unchanged responses', () => {
   const data = { text: 'x'.repeat(3_000) };
   const route: RouteSpec = {
     method: 'GET',
@@ -59,7 +59,7 @@ describe('hapi: answers that have not changed', () => {
     expect([headed.status, headed.headers.get('etag')]).to.deep.equal([304, '"v1"']);
   });
 
-  it('compressed answers carry another tag, which the same question still matches', async () => {
+  it('compressed responses have another tag, which the same request matches', async () => {
     const zipped = await fetch(`${test.url}/api/t/v1/document`, { headers: { 'accept-encoding': 'gzip' } });
     expect(zipped.headers.get('content-encoding')).to.equal('gzip');
     const tag = zipped.headers.get('etag') ?? '';

@@ -113,7 +113,7 @@ const errorOf = (answer: RouteAnswer | null): { code: string; fields?: Record<st
   answer?.body['error'] as { code: string };
 
 describe('hapi: routes as tools', () => {
-  it('derives arguments from params, body and query; what is fixed or left out cannot be given', async () => {
+  it('derives arguments from params, body and query, without fixed and omitted ones', async () => {
     const { server } = await stand();
     const [first, second] = server.server.tools().list();
     expect(first).to.deep.include({ name: 'edit', readOnly: false });
@@ -133,7 +133,7 @@ describe('hapi: routes as tools', () => {
     expect(second?.input['properties']).to.have.keys('id', 'title');
   });
 
-  it('sends each argument where the route takes it, as the caller', async () => {
+  it('sends each argument where the route expects it, as the caller', async () => {
     const { call } = await stand();
     const answer = await call(
       'edit',
@@ -168,7 +168,7 @@ describe('hapi: routes as tools', () => {
     });
   });
 
-  it('takes of an argument’s choices those that the tool offers alone, and says which', async () => {
+  it('accepts only the choices that the tool offers, and lists them', async () => {
     const { server, call } = await stand();
     const move = server.server
       .tools()
@@ -190,7 +190,7 @@ describe('hapi: routes as tools', () => {
     });
   });
 
-  it('names unknown and missing arguments, and leaves every other rule to the route', async () => {
+  it('reports unknown and missing arguments, and leaves every other rule to the route', async () => {
     const { call } = await stand();
     expect(errorOf(await call('edit', { nonsense: 1, __proto__x: 2 })).fields).to.have.keys(
       'nonsense',
@@ -216,13 +216,13 @@ describe('hapi: routes as tools', () => {
     expect(errorOf(await call('edit', { id: 'x'.repeat(21), title: 't' })).code).to.equal('not_found');
   });
 
-  it('asks the access policy: a scope that is missing, a token that is unknown', async () => {
+  it('applies the access policy: a missing scope, an unknown token', async () => {
     const { call } = await stand();
     expect(errorOf(await call('edit', { id: 'a', title: 't' }, 'sub:other:read')).code).to.equal('insufficient_scope');
     expect((await call('edit', { id: 'a', title: 't' }, 'nobody'))?.status).to.equal(401);
   });
 
-  it('is counted once where the surrounding call was, and in its own class otherwise', async () => {
+  it('is counted once with the surrounding call, and in its own class otherwise', async () => {
     const { call } = await stand({ api_per_minute: 5, bulk_per_minute: 2 });
     const bulks = [await call('bulk'), await call('bulk'), await call('bulk')];
     expect(bulks.map((one) => one?.status)).to.deep.equal([207, 207, 429]);
@@ -232,7 +232,7 @@ describe('hapi: routes as tools', () => {
     expect(edits).to.deep.equal([200, 200, 429]);
   });
 
-  it('answers null for an unknown tool, and keeps the text of a fault', async () => {
+  it('returns null for an unknown tool, and hides the text of a fault', async () => {
     const { call } = await stand();
     expect(await call('nothing')).to.equal(null);
     const failed = await call('fails');
@@ -240,7 +240,7 @@ describe('hapi: routes as tools', () => {
     expect(JSON.stringify(failed?.body)).to.not.include('secret');
   });
 
-  it('wants the request that a handler was given', async () => {
+  it('requires the request of a handler', async () => {
     const { server } = await stand();
     const forged = { id: 'x', principal: { kind: 'shared_key' } } as unknown as HttpRequest;
     let thrown: unknown;
@@ -251,7 +251,7 @@ describe('hapi: routes as tools', () => {
     expect(thrown).to.be.instanceOf(TypeError);
   });
 
-  it('says in the interface description which operations are tools', async () => {
+  it('marks tools in the interface description', async () => {
     const { server } = await stand();
     const { paths } = (await server.server.openapi()) as {
       paths: Record<string, Record<string, Record<string, unknown>>>;

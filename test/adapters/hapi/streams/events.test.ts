@@ -96,7 +96,7 @@ describe('hapi: server-sent events', function () {
     return client;
   };
 
-  it('come one after the other, with a heartbeat between them', async () => {
+  it('arrive in order, with a heartbeat in between', async () => {
     const client = await listen('all');
     expect(client.received).to.match(/^HTTP\/1\.1 200 /);
     expect(client.received.toLowerCase()).to.contain('content-type: text/event-stream').and.to.contain('x-own: yes');
@@ -129,7 +129,7 @@ describe('hapi: server-sent events', function () {
     client.close();
   });
 
-  it('need the session, and end with it', async () => {
+  it('require the session, and end with it', async () => {
     const refused = await test.ask('GET', '/events/watched');
     expect([refused.status, refused.code]).to.deep.equal([401, 'unauthorized']);
     const client = await listen('watched');
@@ -140,7 +140,7 @@ describe('hapi: server-sent events', function () {
     await unsure.until(({ received }) => received.endsWith('0\r\n\r\n'));
   });
 
-  it('end with the session whatever the route says: signed out, disabled, or of another role now', async () => {
+  it('end with the session on every route: signed out, disabled, or with another role', async () => {
     const sessions = new Map<string, 'admin' | 'member' | 'installer'>();
     const own = await TestServer.create(
       { routes: [route('own', { aliveEverySeconds: 0.05 })] },
@@ -170,7 +170,7 @@ describe('hapi: server-sent events', function () {
     }
   });
 
-  it('end with their source; the connection goes on', async () => {
+  it('end with their source, and the connection stays open', async () => {
     const client = await listen('few');
     await client.until(({ received }) => received.includes('data: only\n\n') && received.endsWith('0\r\n\r\n'));
     const broken = await listen('broken');
@@ -179,7 +179,7 @@ describe('hapi: server-sent events', function () {
     expect([client.closed, broken.closed]).to.deep.equal([false, false]);
   });
 
-  it('are bounded for one account, and for nobody else', async () => {
+  it('are limited per account', async () => {
     const [first] = [await listen('all'), await listen('watched')];
     const third = await test.ask('GET', '/events/all', { headers: { cookie: 'svc_session=session-member' } });
     expect([third.status, third.code, third.headers['retry-after']]).to.deep.equal([429, 'rate_limited', '30']);
@@ -191,7 +191,7 @@ describe('hapi: server-sent events', function () {
     });
   });
 
-  it('end at once when the service stops', async () => {
+  it('end immediately when the service stops', async () => {
     const client = await listen('all');
     // A stream that held it up would take all of that, which this test has not.
     await test.stop(600_000);

@@ -13,7 +13,7 @@ const shown = (headers: Record<string, string>, method = 'GET'): string => {
   return status === 206 ? `206 ${start}-${end}` : String(status);
 };
 
-describe('hapi: what is asked of a file', () => {
+describe('hapi: requests of files', () => {
   const table: [headers: Record<string, string>, expected: string][] = [
     [{}, '200'],
     [{ range: 'bytes=0-0' }, '206 0-1'],
@@ -62,12 +62,12 @@ describe('hapi: what is asked of a file', () => {
     it(`${JSON.stringify(headers)} → ${expected}`, () => expect(shown(headers)).to.equal(expected));
   }
 
-  it('takes a range with GET alone', () => {
+  it('accepts a range with GET only', () => {
     expect(shown({ range: 'bytes=1-2' }, 'HEAD')).to.equal('200');
     expect(shown({ 'if-none-match': '"abc"' }, 'HEAD')).to.equal('304');
   });
 
-  it('never leaves the file, whatever is asked', () => {
+  it('stays within the file for any request', () => {
     const number = fc.nat({ max: 3_000 });
     const range = fc.oneof(
       fc.tuple(number, number).map(([a, b]) => `bytes=${a}-${b}`),

@@ -11,7 +11,7 @@ import { until } from '../../../harness.js';
 
 const MIB = 1024 * 1024;
 
-describe('hapi: files as answers', () => {
+describe('hapi: files as responses', () => {
   const bytes = randomBytes(3 * MIB + 17);
   const etag = `"${createHash('sha256').update(bytes).digest('hex')}"`;
   let folder: string;
@@ -105,7 +105,7 @@ describe('hapi: files as answers', () => {
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
     fetch(`${test.url}/files/${path}`, { method, headers });
 
-  it('sends the whole file, with all that a client needs to resume', async () => {
+  it('sends the whole file, with everything for a client to resume', async () => {
     const answer = await get('real');
     expect(answer.status).to.equal(200);
     expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).to.equal(true);
@@ -126,7 +126,7 @@ describe('hapi: files as answers', () => {
     expect((await get('kept', {}, 'HEAD')).headers.get('cache-control')).to.equal('public, max-age=60');
   });
 
-  it('is never compressed, whatever its type and whatever is asked for', async () => {
+  it('is never compressed, for any type and request', async () => {
     const answer = await get('real', { 'accept-encoding': 'gzip, br' });
     expect([answer.headers.get('content-encoding'), answer.headers.get('content-length')]).to.deep.equal([
       null,
@@ -135,7 +135,7 @@ describe('hapi: files as answers', () => {
     await answer.arrayBuffer();
   });
 
-  it('sends the part that was asked for', async () => {
+  it('sends the requested range', async () => {
     for (const [range, start, end] of [
       ['bytes=5-9', 5, 10],
       ['bytes=-20', bytes.length - 20, bytes.length],
@@ -152,7 +152,7 @@ describe('hapi: files as answers', () => {
     expect([stale.status, (await stale.arrayBuffer()).byteLength]).to.deep.equal([200, bytes.length]);
   });
 
-  it('refuses a range outside the file with 416, in the envelope', async () => {
+  it('rejects a range outside the file with 416, in the envelope', async () => {
     const answer = await get('real', { range: `bytes=${bytes.length}-` });
     expect([answer.status, answer.headers.get('content-range')]).to.deep.equal([416, `bytes */${bytes.length}`]);
     expect(((await answer.json()) as { error: { code: string } }).error.code).to.equal('invalid_request');
@@ -160,7 +160,7 @@ describe('hapi: files as answers', () => {
     expect(empty.status).to.equal(416);
   });
 
-  it('answers 304 and 412 without a body, and HEAD without reading the file', async () => {
+  it('returns 304 and 412 without a body, and HEAD without reading the file', async () => {
     const same = await get('real', { 'if-none-match': etag });
     expect([same.status, same.headers.get('etag'), await same.text()]).to.deep.equal([304, etag, '']);
     expect((await get('real', { 'if-match': '"other"' })).status).to.equal(412);
@@ -181,7 +181,7 @@ describe('hapi: files as answers', () => {
     expect((await get('missing')).status).to.equal(500);
   });
 
-  it('cuts the connection where a file gives other bytes than it promised', async () => {
+  it('closes the connection when a file has other bytes than declared', async () => {
     for (const path of ['short', 'long', 'broken']) {
       let thrown: unknown = null;
       await get(path)
@@ -211,7 +211,7 @@ describe('hapi: files as answers', () => {
     await until('no descriptor is left', async () => (await openFiles()) <= descriptors);
   });
 
-  it('gives every reader its own bytes, though buffers are used again: slow ones, and beside those that go away', async () => {
+  it('gives every reader its own bytes although buffers are reused: slow ones, and next to aborted ones', async () => {
     const rooms = new Set<ArrayBufferLike>();
     /** Pieces of one letter each, the whole answer of one number. */
     const lettered = (n: number): AnsweredFile => ({
@@ -251,7 +251,7 @@ describe('hapi: files as answers', () => {
     await server.stop();
   });
 
-  it('cuts a client that takes nothing', async () => {
+  it('disconnects a client that reads nothing', async () => {
     const before = closed;
     const impatient = await TestServer.create({ routes: [route('endless', () => endless)] }, { stallMs: 300 });
     await impatient.start();
@@ -263,7 +263,7 @@ describe('hapi: files as answers', () => {
     await impatient.stop();
   });
 
-  it('gives one address a part of the places: 503 beyond', async () => {
+  it('limits an address to its share of the slots: 503 above', async () => {
     const clients = Array.from({ length: 8 }, () => test.connect());
     for (const client of clients) {
       client.socket.once('data', () => client.socket.pause());
@@ -285,7 +285,7 @@ describe('hapi: files as answers', () => {
     client.close();
   });
 
-  it('answers an injected request too', async () => {
+  it('answers an injected request', async () => {
     const answer = await test.ask('GET', '/files/real', { headers: { range: 'bytes=0-9' } });
     expect([answer.status, answer.headers['content-range']]).to.deep.equal([206, `bytes 0-9/${bytes.length}`]);
   });

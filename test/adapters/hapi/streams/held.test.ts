@@ -47,7 +47,7 @@ function ask(url: string, headers: Record<string, string> = {}, method = 'GET', 
   });
 }
 
-describe('hapi: long answers', function () {
+describe('hapi: long responses', function () {
   let test: TestServer;
   const sockets: Socket[] = [];
   before(async () => {
@@ -97,7 +97,7 @@ describe('hapi: long answers', function () {
     });
   }
 
-  it('an entity tag that is known is 304, compressed or not', async () => {
+  it('returns 304 for a current entity tag, compressed or not', async () => {
     for (const path of ['shared', 'shared-direct']) {
       const url = `${test.url}/api/t/v1/${path}`;
       const zipped = await ask(url, { 'accept-encoding': 'gzip' });
@@ -109,7 +109,7 @@ describe('hapi: long answers', function () {
     }
   });
 
-  it('short ones in parts are one text', async () => {
+  it('joins short responses in parts to one text', async () => {
     const got = await ask(`${test.url}/api/t/v1/small`);
     expect([got.bytes.toString(), got.headers['content-length']]).to.deep.equal(['ab', '2']);
   });
@@ -129,7 +129,7 @@ describe('hapi: long answers', function () {
   };
 
   for (const path of ['large', 'spliced']) {
-    it(`${path}: who reads nothing loses to who asks, and everybody else gets all of it`, async () => {
+    it(`${path}: evicts a client that reads nothing for a new one, and completes all others`, async () => {
       const asked = (localAddress: string): Promise<Got> =>
         ask(`${test.url}/api/t/v1/${path}`, {}, 'GET', localAddress);
       const first = await stuck(path, '127.0.0.2');

@@ -6,7 +6,7 @@ import { SharedBytes } from '../../../../ports/http.js';
 describe('hapi: compressed answers', () => {
   const text = 'what several answers share '.repeat(20_000);
 
-  it('makes each form of shared bytes once, however many ask for it at once', async () => {
+  it('compresses each form of shared bytes once for concurrent requests', async () => {
     const compressor = new Compressor();
     const shared = new SharedBytes([Buffer.from(text)]);
     const ask = (i: number) => compressor.compress(i % 2 === 0 ? 'br' : 'gzip', shared, `10.0.0.${i}`);
@@ -18,7 +18,7 @@ describe('hapi: compressed answers', () => {
     expect(gunzipSync(gzip as Buffer).toString()).to.equal(text);
   });
 
-  it('compresses what belongs to one answer for it alone', async () => {
+  it('compresses a single response separately', async () => {
     const made = await new Compressor().compress('gzip', Buffer.from(text), '10.0.0.1');
     expect(gunzipSync(made as Buffer).toString()).to.equal(text);
   });

@@ -130,7 +130,7 @@ describe('hapi: direct answers', () => {
     });
   }
 
-  it('leaves to hapi what is not plain: conditions, compression, parts, HEAD, other methods, fragments', async () => {
+  it('passes conditions, compression, ranges, HEAD, other methods and fragments to hapi', async () => {
     const path = `${direct.path}?word=a`;
     expect((await ask(path, { 'if-none-match': '"a"' })).status).to.equal(304);
     expect((await ask(path, { 'accept-encoding': 'gzip' })).headers['content-encoding']).to.equal('gzip');
@@ -141,12 +141,12 @@ describe('hapi: direct answers', () => {
   });
 
   for (const path of ['a.b/1', 'axb/1', 'a.b/x', 'optional', 'optional/7']) {
-    it(`takes no other address for its own: ${path}`, async () => {
+    it(`does not handle other addresses: ${path}`, async () => {
       expect(shown(await ask(`/api/test/v1/${path}`))).to.deep.equal(shown(await round(`/api/test/v1/${path}`)));
     });
   }
 
-  it('gives its place back, and counts', async () => {
+  it('releases its slot, and counts', async () => {
     for (let n = 0; n < 300; n++) await ask(`${direct.path}?word=${n % 3 === 0 ? 'throw' : 'a'}`);
     expect((await ask(`${direct.path}?word=a`)).status).to.equal(200);
   });
@@ -198,7 +198,7 @@ describe('hapi: direct answers', () => {
       expect([wrong.status, wrong.headers.allow]).to.deep.equal([405, 'POST, OPTIONS']);
     });
 
-    it('says 100 Continue to those that wait for it', async () => {
+    it('sends 100 Continue to clients that wait for it', async () => {
       const connection = server.connect();
       await connection.write(
         `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${bearer.authorization}\r\nExpect: 100-continue\r\n` +
@@ -210,7 +210,7 @@ describe('hapi: direct answers', () => {
       connection.socket.destroy();
     });
 
-    it('survives a caller that leaves: within the body, and before the answer', async () => {
+    it('survives a client that disconnects within the body or before the response', async () => {
       const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${bearer.authorization}\r\nContent-Type: application/json\r\n`;
       const cut = server.connect();
       await cut.write(`${head}Content-Length: 100\r\n\r\n{"word":`);
@@ -228,7 +228,7 @@ describe('hapi: direct answers', () => {
       ).to.deep.equal([]);
     });
 
-    it('answers what is under way when it stops, and closes', async () => {
+    it('finishes requests under way when it stops, and closes', async () => {
       const own = await (await TestServer.create({ routes: [report] })).start();
       const waits = once(gate, 'held');
       const connection = own.connect();

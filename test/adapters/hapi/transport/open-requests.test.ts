@@ -64,7 +64,7 @@ describe('hapi: one line for each request', () => {
     return lines[0] as LogLine;
   };
 
-  it('says method, route, status, ms, bytes, request id and who, on every way', async () => {
+  it('logs method, route, status, ms, bytes, request id and caller, on every path', async () => {
     await started(60_000);
     const asked: [string, string | null, number, string, Record<string, string>?, string?][] = [
       ['/api/t/v1/direct?key=secret', '/api/t/v1/direct', 200, 'nobody'],
@@ -92,7 +92,7 @@ describe('hapi: one line for each request', () => {
     }
   });
 
-  it('tells who left before the answer', async () => {
+  it('logs clients that left before the response', async () => {
     await started(60_000);
     const socket = connect(Number(new URL(test.url).port), '127.0.0.1');
     socket.write(`GET /api/t/v1/held HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${ID}\r\n\r\n`);
@@ -103,7 +103,7 @@ describe('hapi: one line for each request', () => {
     held[0]?.();
   });
 
-  it('writes a slow one as a warning, and no other, where nobody asked for all of them', async () => {
+  it('logs only slow ones, as warnings, by default', async () => {
     await started(-1, false);
     expect(await line('/api/t/v1/direct')).to.include({ level: 'warn', message: 'a slow request' });
     await test.stop();
@@ -114,7 +114,7 @@ describe('hapi: one line for each request', () => {
   });
 
   for (const path of ['held', 'held-direct']) {
-    it(`stops listening while ${path} is under way, and answers it`, async () => {
+    it(`stops listening while ${path} is under way, and finishes it`, async () => {
       await started(60_000);
       const answer = ask(`/api/t/v1/${path}`);
       await until('it is at work', () => held.length === 1);
@@ -133,7 +133,7 @@ describe('hapi: one line for each request', () => {
   }
 
   for (const path of ['held', 'held-direct']) {
-    it(`${path}: what was sent behind it, on a connection that breaks, keeps no stop waiting`, async () => {
+    it(`${path}: pipelined requests on a broken connection delay no stop`, async () => {
       await started(60_000);
       const socket = connect(Number(new URL(test.url).port), '127.0.0.1');
       socket.write(`GET /api/t/v1/${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(3));
@@ -146,7 +146,7 @@ describe('hapi: one line for each request', () => {
     });
   }
 
-  it('answers what was sent behind another only after that, all of it, in its order', async () => {
+  it('answers pipelined requests one after the other, in their order', async () => {
     await started(60_000);
     const many = 3_000;
     const socket = connect(Number(new URL(test.url).port), '127.0.0.1');

@@ -112,7 +112,7 @@ const value = fc.oneof(
 
 describe('hapi: fast check', () => {
   for (const [name, schema] of Object.entries(SCHEMAS)) {
-    it(`is sure only of what joi takes as it is: ${name}`, () => {
+    it(`accepts only what joi accepts unchanged: ${name}`, () => {
       const sure = fastCheck(schema);
       fc.assert(
         fc.property(value, (sample) => {
@@ -124,7 +124,7 @@ describe('hapi: fast check', () => {
   }
 
   for (const [name, schema] of Object.entries(QUERIES)) {
-    it(`makes of a query what joi makes of it: ${name}`, () => {
+    it(`converts a query as joi does: ${name}`, () => {
       for (const strict of [false, true]) {
         const quick = fastQuery(schema, strict);
         fc.assert(
@@ -141,7 +141,7 @@ describe('hapi: fast check', () => {
     });
   }
 
-  it('is sure of good queries, with and without what has a default, and refuses to judge unknown names where they count', () => {
+  it('accepts valid queries, with and without defaults, and leaves unknown names to joi where they count', () => {
     const schema = joi.object({ a: joi.string().required(), b: joi.string().allow('').default('x'), c: joi.string() });
     const quick = fastQuery(schema, false);
     expect(quick({ a: '1' })).to.deep.equal({ a: '1', b: 'x' });
@@ -152,14 +152,14 @@ describe('hapi: fast check', () => {
     expect(strict({ a: '1', z: '4' })).to.equal(null);
   });
 
-  it('takes a number of a query that is written plainly, within its bounds', () => {
+  it('accepts a plain number of a query, within its bounds', () => {
     const quick = fastQuery(joi.object({ a: joi.number().integer().min(1).max(100) }), true);
     expect(quick({ a: '60' })).to.deep.equal({ a: 60 });
     for (const other of ['0', '101', '060', '6e1', '60.0', ' 60', '+60', ''])
       expect(quick({ a: other })).to.equal(null);
   });
 
-  it('is sure of a good report, alone and in a list, and of each field that may be there', () => {
+  it('accepts a valid report, alone and in a list, with each optional field', () => {
     const sure = fastCheck(intakeBody);
     expect(sure(REPORT)).to.equal(true);
     expect(sure([REPORT, REPORT])).to.equal(true);
@@ -169,7 +169,7 @@ describe('hapi: fast check', () => {
     }
   });
 
-  it('is sure of a license question, whose texts have named and inverted patterns', () => {
+  it('accepts a license request, whose texts have named and inverted patterns', () => {
     const sure = fastCheck(validateBody);
     const question = { license_key: 'ABCDE', product: 'shop', machine_id: 'web-1', app_version: '1.4.2', nonce: 'a b' };
     expect(sure(question)).to.equal(true);
@@ -178,7 +178,7 @@ describe('hapi: fast check', () => {
       expect(sure({ ...question, ...wrong }), JSON.stringify(wrong)).to.equal(false);
   });
 
-  it('is sure of a heartbeat whose source fits its pattern', () => {
+  it('accepts a heartbeat whose source fits its pattern', () => {
     const sure = fastCheck(heartbeatBody);
     const beat = { source: 'web-1', status: 'ok', interval: 60, message: null, checks: {}, metrics: { cpu: 12.5 } };
     expect(sure(beat)).to.equal(true);

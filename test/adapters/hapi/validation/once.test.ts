@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { once } from '../../../../adapters/hapi/validation/once.js';
 
 describe('once', () => {
-  it('makes when first asked, and keeps what was made, undefined too', () => {
+  it('computes at the first call, and caches the result, also undefined', () => {
     const made: number[] = [];
     const value = once(() => void made.push(1));
     expect(made).to.deep.equal([]);
@@ -10,7 +10,7 @@ describe('once', () => {
     expect(made).to.deep.equal([1]);
   });
 
-  it('asks again after a failure', () => {
+  it('computes again after a failure', () => {
     let calls = 0;
     const value = once(() => {
       calls += 1;

@@ -39,7 +39,7 @@ describe('hapi: query parameters', () => {
     expect(single.body.query).to.deep.equal({ limit: 50, status: ['open'], q: 'a b c' });
   });
 
-  it('refuses unknown parameters where the route is strict, and says which there are', async () => {
+  it('rejects unknown parameters where the route is strict, and lists the known ones', async () => {
     const unknown = await test.ask('GET', '/api/t/v1/strict?statsu=open&constructor=1');
     expect([unknown.status, unknown.code]).to.deep.equal([400, 'invalid_request']);
     expect(unknown.fields['statsu']).to.equal(
@@ -64,7 +64,7 @@ describe('hapi: query parameters', () => {
     ['status=open&status=opne', 'status.1'],
     ['include_total=maybe', 'include_total'],
   ] as const) {
-    it(`refuses ${search}`, async () => {
+    it(`rejects ${search}`, async () => {
       for (const path of ['strict', 'loose']) {
         const bad = await test.ask('GET', `/api/t/v1/${path}?${search}`);
         expect([bad.status, bad.code, Object.keys(bad.fields)]).to.deep.equal([400, 'invalid_request', [field]]);
@@ -72,7 +72,7 @@ describe('hapi: query parameters', () => {
     });
   }
 
-  it('says the same on bare routes, without the envelope', async () => {
+  it('reports the same on bare routes, without the envelope', async () => {
     const bad = await test.ask('GET', '/api/t/v1/bare?limit=0');
     expect([bad.status, bad.body.status, Object.keys(bad.body['fields'] ?? {})]).to.deep.equal([
       400,
@@ -81,7 +81,7 @@ describe('hapi: query parameters', () => {
     ]);
   });
 
-  it('survives odd encodings', async () => {
+  it('handles unusual encodings', async () => {
     for (const search of ['q=%', 'q=%zz', 'q=%ff', '%=1', '&&&', '=', 'q=a=b=c', '?q=1']) {
       expect((await test.ask('GET', `/api/t/v1/loose?${search}`)).status, search).to.be.oneOf([200, 400]);
     }

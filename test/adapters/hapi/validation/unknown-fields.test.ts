@@ -50,7 +50,7 @@ describe('hapi: unknown fields', () => {
   };
   const CUSTOMER = ['customer is no field of this call'];
 
-  it('are told beside the data, at every depth that the schema names, and never handed on', async () => {
+  it('are reported next to the data, at every depth of the schema, and never passed on', async () => {
     for (const path of ['plain', 'direct']) {
       expect(await post(path, { name: 'a', customer: 1, set: { titel: 'x' }, tags: { any: 1 } })).to.deep.equal({
         status: 'success',
@@ -61,7 +61,7 @@ describe('hapi: unknown fields', () => {
     }
   });
 
-  it('__proto__ and constructor are told as well, however they are written, and do nothing', async () => {
+  it('include __proto__ and constructor in every spelling, without effect', async () => {
     const sent = '{"name":"a","__proto__":{"x":1},"constructor":{"prototype":{"y":1}},"set":{"\\u005f_proto__":1}}';
     expect(await post('plain', sent)).to.deep.equal({
       status: 'success',
@@ -74,13 +74,13 @@ describe('hapi: unknown fields', () => {
     expect(({} as Record<string, unknown>)['x']).to.equal(undefined);
   });
 
-  it('stand behind the warnings of the handler, whose answer is left as it is', async () => {
+  it('follow the warnings of the handler, whose response is unchanged', async () => {
     expect((await post('shared', { customer: 1 }))['warnings']).to.deep.equal(['the package is large', ...CUSTOMER]);
     expect(shared.warnings).to.have.length(1);
     expect((await post('shared', {}))['warnings']).to.deep.equal(['the package is large']);
   });
 
-  it('are told in a created answer, in a spliced one, and in one without envelope', async () => {
+  it('are reported in a created response, in a spliced one, and without the envelope', async () => {
     expect(await post('created', { customer: 1 })).to.deep.equal({ status: 'success', id: 'a', warnings: CUSTOMER });
     expect(await post('spliced', { customer: 1 })).to.deep.equal({
       status: 'success',
@@ -94,7 +94,7 @@ describe('hapi: unknown fields', () => {
     });
   });
 
-  it('are not told in what is signed, in a text, and in an error', async () => {
+  it('are not reported in signed responses, texts and errors', async () => {
     expect(await post('signed', { customer: 1 })).to.deep.equal({ status: 'active', signature: 'x' });
     expect(await post('text', { customer: 1 })).to.deep.equal({ text: 'OK' });
     expect(await post('none', { customer: 1 })).to.deep.equal({ text: '' });

@@ -130,12 +130,12 @@ describe('hapi: routes without the envelope', () => {
     });
   }
 
-  it('a success goes as it is', async () => {
+  it('returns a success unchanged', async () => {
     const answer = await post('{"license_key":"k"}', { authorization: 'Bearer nobody' });
     expect([answer.status, answer.body]).to.deep.equal([200, { status: 'active', valid: true }]);
   });
 
-  it('a large body without Content-Length is answered too', async () => {
+  it('answers a large body without Content-Length', async () => {
     const client = test.connect();
     await client.write(
       'POST /api/license/v1/validate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
@@ -156,7 +156,7 @@ describe('hapi: routes without the envelope', () => {
     ]);
   });
 
-  it('an unknown path beside them is in the envelope', async () => {
+  it('answers an unknown path next to them in the envelope', async () => {
     const answer = await test.ask('GET', '/api/license/v1/nothing', { bearer: 'shared' });
     expect([answer.status, answer.code]).to.deep.equal([404, 'not_found']);
   });

@@ -66,7 +66,7 @@ describe('hapi: envelope', () => {
     });
   });
 
-  it('puts the data beside status, and lets no data overwrite it', async () => {
+  it('puts the data next to the status, which no data overwrites', async () => {
     const data = await test.ask('GET', '/api/t/v1/data');
     expect(data.status).to.equal(200);
     expect(data.text).to.equal('{"status":"success","item":{"id":"a","status":"open"}}');
@@ -94,12 +94,12 @@ describe('hapi: envelope', () => {
     expect([nothing.status, nothing.text]).to.deep.equal([204, '']);
   });
 
-  it('gives a reply with an error status the error of that status', async () => {
+  it('adds the error of its status to a reply with an error status', async () => {
     const unwell = await test.ask('GET', '/api/t/v1/unwell');
     expect([unwell.status, unwell.code, unwell.body.healthy]).to.deep.equal([503, 'not_ready', false]);
   });
 
-  it('redirects, and lets no line break into a header', async () => {
+  it('redirects, and allows no line break in a header', async () => {
     const redirect = await test.ask('GET', '/api/t/v1/redirect');
     expect([redirect.status, redirect.headers['location']]).to.deep.equal([
       303,
@@ -110,7 +110,7 @@ describe('hapi: envelope', () => {
     expect([evil.status, evil.code]).to.deep.equal([500, 'internal_error']);
   });
 
-  it('answers 304 to a known ETag', async () => {
+  it('returns 304 for a current ETag', async () => {
     const same = await test.ask('GET', '/api/t/v1/etag', { headers: { 'if-none-match': '"v1"' } });
     expect([same.status, same.text]).to.deep.equal([304, '']);
   });
@@ -150,7 +150,7 @@ describe('hapi: envelope', () => {
     expect((await test.ask('GET', '/api/t/v1/errors/ready')).headers).to.have.property('retry-after');
   });
 
-  it('keeps the text of faults in, and logs them under the request id', async () => {
+  it('hides the text of faults, and logs them under the request id', async () => {
     for (const path of ['fault', 'string']) {
       test.log.lines.length = 0;
       const fault = await test.ask('GET', `/api/t/v1/errors/${path}`, { headers: { 'x-request-id': 'my-request-1' } });
@@ -165,7 +165,7 @@ describe('hapi: envelope', () => {
     }
   });
 
-  it('tells the text of faults with debug', async () => {
+  it('shows the text of faults with debug', async () => {
     const debug = await TestServer.create(
       { routes: [thrower('/api/t/v1/fault', new Error('secret text'))] },
       { debug: true },
@@ -185,7 +185,7 @@ describe('hapi: envelope', () => {
     expect([method.status, method.body.status]).to.deep.equal([405, 'method_not_allowed']);
   });
 
-  it('takes a request id that looks like one and makes one otherwise', async () => {
+  it('accepts a valid request id and generates one otherwise', async () => {
     const kept = await test.ask('GET', '/api/t/v1/data', { headers: { 'x-request-id': 'abc.DEF-12' } });
     expect(kept.headers['x-request-id']).to.equal('abc.DEF-12');
     for (const odd of ['short', 'a b c d e f g', '<script>alert(1)</script>', 'x'.repeat(65)]) {
@@ -235,7 +235,7 @@ describe('hapi: envelope', () => {
     expect([head.status, head.text, head.headers['content-length']]).to.deep.equal([200, '', 54]);
   });
 
-  it('answers paths and parameters that cannot be', async () => {
+  it('answers impossible paths and parameters', async () => {
     expect((await test.ask('GET', '/api/t/v1/items/%zz')).code).to.equal('invalid_request');
     expect((await test.ask('GET', '/api/t/v1/items/%c3%28')).status).to.be.oneOf([400, 404]);
     expect((await test.ask('GET', '/api/t/v1/items/a%00b')).code).to.equal('not_found');
@@ -244,7 +244,7 @@ describe('hapi: envelope', () => {
     expect((await test.ask('GET', '/api/t/v1/things/a%2Fb')).body.params).to.deep.equal({ id: 'a/b' });
   });
 
-  it('shows handlers no credential', async () => {
+  it('hides the credential from handlers', async () => {
     const seen = await test.ask('GET', '/api/t/v1/seen', {
       bearer: 'shared',
       headers: {

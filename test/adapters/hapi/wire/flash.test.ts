@@ -18,7 +18,7 @@ describe('hapi: the flash', () => {
     expect(round(undo)).to.deep.equal(undo);
   });
 
-  it('whose action was changed is nothing', () => {
+  it('is ignored when its action was changed', () => {
     const { value } = flashCookie(authenticator, { tone: 'info', message: 'x', action: { label: 'Undo', post: '/a' } });
     const [, mark = ''] = (value ?? '').split('.');
     const body = Buffer.from(JSON.stringify(['info', 'x', { label: 'Undo', post: '/users/1/delete' }]));

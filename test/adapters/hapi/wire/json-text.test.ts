@@ -18,7 +18,7 @@ const ANSWERS: Record<string, (member: (value: unknown) => unknown) => object> =
   only: (member) => ({ items: member(ITEMS) }),
 };
 
-describe('hapi: answers with JSON that is made already', () => {
+describe('hapi: responses with prepared JSON', () => {
   let test: TestServer;
   before(async () => {
     const route = (path: string, answer: object, more: Partial<RouteSpec> = {}): RouteSpec => ({

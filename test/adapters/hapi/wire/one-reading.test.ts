@@ -54,7 +54,7 @@ const TAKEN: Record<string, string> = {
   CHUNKED: `${POST}Transfer-Encoding: CHUNKED\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
 };
 
-describe('hapi: requests that everybody reads alike', () => {
+describe('hapi: unambiguous requests', () => {
   let asked = 0;
   const route: RouteSpec = {
     method: 'GET',
@@ -75,7 +75,7 @@ describe('hapi: requests that everybody reads alike', () => {
   beforeEach(() => (asked = 0));
 
   for (const [name, bytes] of Object.entries(REFUSED)) {
-    it(`refuses ${name}, and what comes behind it`, async () => {
+    it(`rejects ${name}, and what follows it`, async () => {
       const connection = test.connect();
       await connection.write(Buffer.from(`${bytes}${GET}Host: x\r\n\r\n`, 'latin1'));
       await connection.until(({ closed }) => closed);
@@ -88,7 +88,7 @@ describe('hapi: requests that everybody reads alike', () => {
   }
 
   for (const [name, bytes] of Object.entries(TAKEN)) {
-    it(`takes ${name}`, async () => {
+    it(`accepts ${name}`, async () => {
       const connection = test.connect();
       await connection.write(bytes);
       await connection.until(({ received }) => received.includes('"success"'));

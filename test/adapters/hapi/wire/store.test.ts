@@ -34,7 +34,7 @@ describe('hapi: a store that fails', () => {
     ['/api/disk-full', 507, 'insufficient_storage'],
     ['/api/read-only', 503, 'not_ready'],
   ] as const) {
-    it(`${path} is ${status}, and says when to come back`, async () => {
+    it(`${path} returns ${status}, with the time to retry`, async () => {
       const answer = await server.ask('GET', path);
       expect(answer.status).to.equal(status);
       expect(answer.body['error']).to.include({ code });

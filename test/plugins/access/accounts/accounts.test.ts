@@ -40,19 +40,19 @@ describe('access: accounts', () => {
       'a\ud800',
       'x'.repeat(65),
     ]) {
-      it(`refuses ${JSON.stringify(bad)}`, async () => {
+      it(`rejects ${JSON.stringify(bad)}`, async () => {
         const error = await refused(make(bad));
         expect(error).to.include({ status: 422, code: 'validation_failed' });
         expect(error.fields).to.have.property('username');
       });
     }
 
-    it('takes names of any script in NFC', () => {
+    it('accepts names of any script in NFC', () => {
       expect(checkUsername('Jose\u0301')).to.deep.equal({ username: 'Jos\u00e9' });
       expect(checkUsername('a#b.c@d')).to.deep.equal({ username: 'a#b.c@d' });
     });
 
-    it('is unique whatever the case and the form', async () => {
+    it('is unique in any case and form', async () => {
       await make('Jos\u00e9');
       expect(await refused(make('JOSE\u0301'))).to.include({ status: 409, code: 'conflict' });
       expect(usernameKey('JOSE\u0301')).to.equal(usernameKey('jos\u00e9'));
@@ -84,12 +84,12 @@ describe('access: accounts', () => {
       'correct\u0000horse!!',
       'é'.repeat(37),
     ]) {
-      it(`refuses ${JSON.stringify(bad)}`, () => {
+      it(`rejects ${JSON.stringify(bad)}`, () => {
         expect(passwordProblem(bad, 'ada')).to.be.a('string');
       });
     }
 
-    it('refuses the account name, also with digits behind it', () => {
+    it('rejects the account name, also with digits appended', () => {
       expect(passwordProblem('Margaret.Hamilton', 'margaret.hamilton')).to.equal('must not be the account name');
       expect(passwordProblem('margarethamilton1969', 'margarethamilton')).to.equal('must not be the account name');
       expect(passwordProblem('hoppehoppehoppe', 'hoppe')).to.equal('must not be the account name');
@@ -102,12 +102,12 @@ describe('access: accounts', () => {
       'Ünïcödé-wörter!',
       'x7'.padEnd(72, 'kqzvbn-MEL '),
     ]) {
-      it(`takes ${JSON.stringify(good)}`, () => {
+      it(`accepts ${JSON.stringify(good)}`, () => {
         expect(passwordProblem(good, 'ada')).to.equal(null);
       });
     }
 
-    it('answers 422 with the field, and keeps the old password', async () => {
+    it('returns 422 with the field, and keeps the old password', async () => {
       const { id } = await make('ada');
       const before = await rows().get(id);
       const error = await refused(s.accounts.setPassword('system', id, 'password1234'));
@@ -117,7 +117,7 @@ describe('access: accounts', () => {
     });
   });
 
-  it('refuses an unknown role', async () => {
+  it('rejects an unknown role', async () => {
     const error = await refused(make('ada', 'owner'));
     expect(error).to.include({ status: 422 });
     expect(error.fields).to.have.all.keys('role');
@@ -167,7 +167,7 @@ describe('access: accounts', () => {
       expect(await activeAdmins()).to.have.length(1);
     });
 
-    it('can go once another account has become an administrator or is enabled again', async () => {
+    it('can be removed once another account is an active administrator', async () => {
       const ada = await make('ada');
       const bob = await make('bob', 'member');
       await s.accounts.setRole('system', bob.id, 'admin');
@@ -192,7 +192,7 @@ describe('access: accounts', () => {
       expect((await activeAdmins()).map(({ id }) => id)).to.deep.equal([ada.id]);
     });
 
-    it('is put right by several processes at once without a fault', async () => {
+    it('is corrected by several processes concurrently without a fault', async () => {
       const [ada, bob] = [await make('ada'), await make('bob')];
       await roster().change({ id: 'admins' }, { set: { active: [] } });
       const processes = await Promise.all(Array.from({ length: 6 }, () => services(w)));
@@ -201,7 +201,7 @@ describe('access: accounts', () => {
       expect((await roster().get('admins'))?.changing).to.deep.equal([]);
     });
 
-    it('fences a change that was taken over: its write fails', async () => {
+    it('fails the write of a change that another process has taken over', async () => {
       const [ada, bob] = [await make('ada'), await make('bob')];
       const stalled = await rows().get(ada.id);
       const note = { account: ada.id, change: 'stalled', at: w.clock.iso() };
@@ -217,7 +217,7 @@ describe('access: accounts', () => {
   });
 
   describe('the first administrator', () => {
-    it('gets a random password that is told once', async () => {
+    it('gets a random password that is shown once', async () => {
       const first = await s.first.ensureAdmin();
       expect(first?.username).to.equal('admin');
       expect(first?.password).to.match(/^[0-9A-Za-z]{20}$/);
@@ -225,14 +225,14 @@ describe('access: accounts', () => {
       expect(await activeAdmins()).to.have.length(1);
     });
 
-    it('gets the configured name and password, and tells none', async () => {
+    it('gets the configured name and password, and shows none', async () => {
       const given = await services(w, { admin_user: 'root.ops', admin_password: PASSWORD });
       expect(await given.first.ensureAdmin()).to.deep.equal({ username: 'root.ops', password: null });
       const info = { username: 'ROOT.ops', password: PASSWORD, address: '192.0.2.1', place: 'web' } as const;
       expect(await given.credentials.check(info)).to.include({ role: 'admin' });
     });
 
-    it('is refused with a name or a password against the rules, by the configuration', () => {
+    it('is rejected by the configuration with an invalid name or password', () => {
       const section = (given: object) => access.config?.validate(given);
       for (const [bad, why] of [
         [{ admin_password: 'password1234' }, 'is among the first that an attacker tries'],
@@ -245,13 +245,13 @@ describe('access: accounts', () => {
       expect(section({})?.value).to.deep.equal({ admin_user: 'admin', admin_password: null });
     });
 
-    it('is refused with its own name as the password', async () => {
+    it('is rejected with its own name as the password', async () => {
       const weak = await services(w, { admin_user: 'margarethamilton', admin_password: 'margarethamilton' });
       expect(await refused(weak.first.ensureAdmin())).to.include({ code: 'validation_failed' });
       expect(await s.accounts.list()).to.have.length(0);
     });
 
-    it('is one, although eight processes with different names start together', async () => {
+    it('is created once when eight processes with different names start together', async () => {
       const processes = await Promise.all(
         Array.from({ length: 8 }, (_, i) => services(w, { admin_user: `admin${i}` })),
       );
@@ -260,13 +260,13 @@ describe('access: accounts', () => {
       expect(await s.accounts.list()).to.have.length(1);
     });
 
-    it('tells its password although another process is putting the roster right', async () => {
+    it('shows its password although another process corrects the list of administrators', async () => {
       const note = { account: '00000000-0000-7000-8000-000000000001', change: 'other', at: w.clock.iso() };
       await roster().insert({ id: 'admins', rev: 0, active: [], changing: [note] });
       expect((await s.first.ensureAdmin())?.password).to.be.a('string');
     });
 
-    it('is not made where there is an account', async () => {
+    it('is not created where an account exists', async () => {
       await make('bob', 'member');
       expect(await s.first.ensureAdmin()).to.equal(null);
     });

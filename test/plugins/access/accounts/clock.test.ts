@@ -5,7 +5,7 @@ import { ADMIN, TestService } from '../../../support/service.js';
 
 const MEMBER = { username: 'mia', password: 'quiet-lantern-harbour' };
 
-describe('the clock of a person', function () {
+describe('the clock of a user', function () {
   let service: TestService;
   let admin: WebSession;
   let member: WebSession;
@@ -27,7 +27,7 @@ describe('the clock of a person', function () {
   const shownOn = async (session: WebSession, path: string): Promise<string> =>
     /<time class="when"[^>]*>(.*?)<\/time>/.exec((await session.get(path)).text)?.[1]?.replaceAll(/<[^>]+>/g, '') ?? '';
 
-  it('is the service’s until one is chosen, and nobody else’s after', async () => {
+  it('is the service’s until the user chooses one, and affects no other user', async () => {
     expect(await shownOn(admin, '/account')).to.match(/^\d{1,2} \w{3,4} \d{4}, \d\d:\d\d CES?T$/);
     const saved = await choose('Asia/Kathmandu', '12');
     expect([saved.status, saved.location]).to.deep.equal([303, '/account']);
@@ -38,14 +38,14 @@ describe('the clock of a person', function () {
     expect((await member.get('/')).text).to.include('Times in Europe/Zurich');
   });
 
-  it('is kept with the account, for another session too', async () => {
+  it('is stored with the account, for every session', async () => {
     await choose('Asia/Kathmandu', '');
     const other = new WebSession(service.url);
     await other.signIn(ADMIN.username, ADMIN.password);
     expect(await shownOn(other, '/account')).to.match(/, \d\d:\d\d GMT\+5:45$/);
   });
 
-  it('counts for times that are typed', async () => {
+  it('applies to times in forms', async () => {
     await choose('Asia/Kathmandu', '24');
     const form = await admin.get('/maintenance/new');
     expect(form.text).to.include('Times are those of Asia/Kathmandu.');
@@ -59,7 +59,7 @@ describe('the clock of a person', function () {
     expect([made?.from, made?.until]).to.deep.equal([`${day}T00:15:00.000Z`, `${day}T01:15:00.000Z`]);
   });
 
-  it('refuses what is no zone and no clock, beside the field, and keeps what was chosen', async () => {
+  it('rejects an invalid zone or clock at the field, and keeps the stored one', async () => {
     await choose('Asia/Kathmandu', '24');
     for (const [timezone, hours, field] of [
       ['Mars/Olympus', '24', 'timezone'],
@@ -75,7 +75,7 @@ describe('the clock of a person', function () {
     expect(await shownOn(admin, '/account')).to.match(/ CES?T$/);
   });
 
-  it('is no matter of files and of the interface', async () => {
+  it('does not apply to files and the interface', async () => {
     await choose('Asia/Kathmandu', '12');
     const { text } = await admin.get('/licenses.csv');
     expect(text).not.to.match(/GMT|[ap]m\b/);

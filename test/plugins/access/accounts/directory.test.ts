@@ -56,7 +56,7 @@ describe('access: the directory of accounts', () => {
     expect(await open()).to.have.length(551);
   });
 
-  it('every change of name, role, hash or state has another mark, and watchers know it before the answer', async () => {
+  it('changes the mark with name, role, hash or state, and notifies watchers before the response', async () => {
     let before = await s.directory.mark();
     let times = 0;
     const changes: [string, () => Promise<unknown>][] = [
@@ -80,7 +80,7 @@ describe('access: the directory of accounts', () => {
     expect(told.at(-1)).to.equal(await s.directory.mark());
   });
 
-  it('what changes nothing of it has the same mark, and watchers hear nothing', async () => {
+  it('keeps the mark and notifies no watcher for other changes', async () => {
     const { id } = await make('ada');
     const mark = await s.directory.mark();
     const before = told.length;
@@ -90,7 +90,7 @@ describe('access: the directory of accounts', () => {
     expect([await s.directory.mark(), told.length]).to.deep.equal([mark, before]);
   });
 
-  it('a hash that a login renews is a change', async () => {
+  it('treats a hash that a login renews as a change', async () => {
     const { id } = await make('ada');
     const rows = w.store.collection<Account>('access_accounts');
     const account = (await rows.get(id)) as Account;
@@ -102,7 +102,7 @@ describe('access: the directory of accounts', () => {
     expect(told.at(-1)).to.not.equal(mark);
   });
 
-  it('a watcher that fails fails no change', async () => {
+  it('ignores the failure of a watcher', async () => {
     w.added.unshift(
       extend(ACCOUNT_WATCHERS, {
         changed: async () => {

@@ -51,7 +51,7 @@ async function paged(rows: Collection<AuditEntry>, query: AuditQuery, limit: num
 }
 
 for (const engine of new PluginStores('access', access.collections ?? []).embedded) {
-  describe(`access: finding in the audit log (${engine.name})`, () => {
+  describe(`access: search of the audit log (${engine.name})`, () => {
     let opened: OpenedStore;
     let rows: Collection<AuditEntry>;
     beforeEach(async () => {
@@ -60,7 +60,7 @@ for (const engine of new PluginStores('access', access.collections ?? []).embedd
     });
     afterEach(() => opened.close());
 
-    it('every page of every filter is what a look at all entries gives', async () => {
+    it('returns for every page of every filter what a full scan does', async () => {
       const kind = fc.tuple(
         fc.constantFrom(...ACTORS),
         fc.constantFrom(...ACTIONS),
@@ -87,7 +87,7 @@ for (const engine of new PluginStores('access', access.collections ?? []).embedd
       );
     });
 
-    it('the beginning of more names than are looked up one by one', async () => {
+    it('finds a prefix of more names than are looked up separately', async () => {
       const entries = Array.from({ length: 60 }, (_, n) =>
         entry(n, [`user ${String(n % 30).padStart(2, '0')}`, 'bug.bulk', 't', TIMES[n % 6] as string]),
       );

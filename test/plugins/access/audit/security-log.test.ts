@@ -24,7 +24,7 @@ describe('access: the security log', () => {
   });
   afterEach(() => s.background.settled());
 
-  it('log-ins and failures are audit entries with address and request id; what was typed is not', async () => {
+  it('writes logins and failures as audit entries with address and request id, without the input', async () => {
     await s.credentials.check({ username: 'ada', password: PASSWORD, ...FROM });
     await refused(s.credentials.check({ username: 'ada', password: 'wrong', ...FROM }));
     await refused(s.credentials.check({ username: 'my-secret-typed-here', password: 'wrong', ...FROM }));
@@ -41,7 +41,7 @@ describe('access: the security log', () => {
     expect(JSON.stringify(all)).to.not.include('my-secret-typed-here');
   });
 
-  it('a wrong code and a wrong password of a signed-in account are failures too', async () => {
+  it('counts a wrong code and a wrong password of a signed-in account as failures', async () => {
     const account = await s.accounts.named('ada');
     await refused(s.credentials.confirm(account, 'wrong', FROM.address, undefined));
     const code = async (): Promise<void> => {
@@ -53,7 +53,7 @@ describe('access: the security log', () => {
     expect(failed.map(({ target }) => target)).to.deep.equal(['ada', 'ada']);
   });
 
-  it('a lock is told, and many failures of one network are two entries', async () => {
+  it('logs a lock, and many failures of one network as two entries', async () => {
     for (let i = 0; i < 30; i++) await refused(s.credentials.check({ username: 'ada', password: `no${i}`, ...FROM }));
     s.security.flush();
     const all = (await entries(s)).filter(({ action }) => action.startsWith('login.'));
@@ -63,7 +63,7 @@ describe('access: the security log', () => {
     expect(all.length).to.be.at.most(4);
   });
 
-  it('a flood from everywhere is bounded, and its number is kept', async () => {
+  it('limits the entries of a distributed flood, and stores their number', async () => {
     for (let i = 0; i < 5_000; i++) {
       const address = `198.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
       s.security.note({ event: 'credential.refused', target: '/api/x', address, request_id: null });
@@ -89,7 +89,7 @@ describe('access: the security log', () => {
     expect(JSON.stringify(all)).to.not.include(PASSWORD);
   });
 
-  it('failed log-ins of a page count for the address, as refused tokens do', async () => {
+  it('counts failed logins of a page for the address, as rejected tokens', async () => {
     const fixture = await HttpFixture.open({ limits: { auth_failures_per_minute: 3 } });
     try {
       const statuses: number[] = [];
@@ -101,7 +101,7 @@ describe('access: the security log', () => {
     }
   });
 
-  it('refused tokens, scopes and forms, and provisioning, are entries through the real server', async () => {
+  it('logs rejected tokens, scopes and forms, and provisioning, through the real server', async () => {
     const fixture = await HttpFixture.open();
     try {
       await fixture.api('GET', '/api/tokens/v1/self', `svc_live_${'x'.repeat(43)}`);

@@ -28,7 +28,7 @@ describe('access: credentials', () => {
     await make('spare');
   });
 
-  it('answers the account, whatever the case of the name', async () => {
+  it('returns the account, for any case of the name', async () => {
     expect(await check(PASSWORD, { username: 'ADA' })).to.include({
       username: 'ada',
       role: 'admin',
@@ -38,7 +38,7 @@ describe('access: credentials', () => {
     expect((await s.accounts.named('ada')).last_login_at).to.equal(w.clock.iso());
   });
 
-  it('refuses wrong, unknown and disabled alike: same body, same hash work', async () => {
+  it('rejects wrong, unknown and disabled accounts equally: same body, same hash work', async () => {
     const off = await make('off', 'member');
     await s.accounts.setDisabled('system', off.id, true);
     w.hasher.asked.length = 0;
@@ -54,14 +54,14 @@ describe('access: credentials', () => {
     expect(w.hasher.asked.map(({ known }) => known)).to.deep.equal([true, false, true]);
   });
 
-  it('does not read only 72 bytes, or only to a NUL', async () => {
+  it('rejects passwords that are equal up to 72 bytes or up to a NUL', async () => {
     const long = 'lantern-'.repeat(9);
     await s.accounts.setPassword('system', (await s.accounts.named('ada')).id, `${long.slice(0, 71)}!`);
     expect(await refused(check(`${long.slice(0, 71)}!!`))).to.include({ code: 'invalid_credentials' });
     expect(await refused(check(`${long.slice(0, 71)}!\0x`))).to.include({ code: 'invalid_credentials' });
   });
 
-  it('decides about roles after the password', async () => {
+  it('checks roles after the password', async () => {
     await make('guide', 'installer');
     await make('mem', 'member');
     const allowed: Record<string, Record<string, boolean>> = {
@@ -81,7 +81,7 @@ describe('access: credentials', () => {
     }
   });
 
-  it('501 at the setup login for an account with TOTP, after a right password only; the release store takes it', async () => {
+  it('returns 501 at the setup login for an account with TOTP, after a right password only; the release store accepts it', async () => {
     const { id } = await s.accounts.named('ada');
     await rows().change({ id }, { set: { totp_secret: 'sealed' } });
     expect(await refused(check(PASSWORD, { place: 'setup' }))).to.include({ status: 501, code: 'totp_not_supported' });
@@ -107,7 +107,7 @@ describe('access: credentials', () => {
       for (let i = 0; i < times; i++) await at(username, false).catch(() => undefined);
     };
 
-    it('one machine with an old password locks out neither its neighbours nor its account elsewhere', async () => {
+    it('locks out neither neighbours nor the account elsewhere for one machine with an old password', async () => {
       expect([await at('ada', true), await at('spare', true)]).to.deep.equal([true, true]);
       await old('ada');
       expect(await locked('ada'), 'itself, by the count of its own').to.equal(true);
@@ -116,7 +116,7 @@ describe('access: credentials', () => {
       expect(await check(PASSWORD, { place: 'setup' }), 'at the setup login').to.include({ username: 'ada' });
     });
 
-    it('a machine that was never let in locks out no neighbour that was, after a restart too', async () => {
+    it('locks out no admitted machine for an unknown neighbour, also after a restart', async () => {
       await at('spare', true);
       await old('stranger');
       const restarted = await services(w);
@@ -124,7 +124,7 @@ describe('access: credentials', () => {
       expect(await locked('ada'), 'who was never let in from here').to.equal(true);
     });
 
-    it('forgets after 30 days, and remembers from the last success on', async () => {
+    it('forgets an address 30 days after its last success', async () => {
       await at('spare', true);
       w.clock.forward(29 * 86_400_000);
       await at('spare', true);
@@ -138,7 +138,7 @@ describe('access: credentials', () => {
       expect(await locked('spare')).to.equal(true);
     });
 
-    it('a log-in anywhere makes an address known, and guesses from it are throttled as before', async () => {
+    it('registers an address by any login, and throttles guesses from it as before', async () => {
       await check(PASSWORD);
       await old('stranger');
       expect(await locked('ada')).to.equal(false);
@@ -159,7 +159,7 @@ describe('access: credentials', () => {
       expect(waitSeconds(5000)).to.equal(900);
     });
 
-    it('follows that table by the clock, in another process too', async () => {
+    it('applies the delays by the clock, also in another process', async () => {
       const other = await services(w);
       for (let i = 0; i < 5; i++) expect(await wrong()).to.include({ status: 401 });
       for (const wait of [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]) {
@@ -173,7 +173,7 @@ describe('access: credentials', () => {
       }
     });
 
-    it('keeps nobody out for longer because the clock was ahead and is put right', async () => {
+    it('extends no delay when a clock that ran ahead is corrected', async () => {
       w.clock.forward(3 * 3_600_000);
       for (let i = 0; i < 7; i++) await wrong();
       expect(await refused(check(PASSWORD))).to.include({ status: 429 });
@@ -183,7 +183,7 @@ describe('access: credentials', () => {
       expect((await refused(check(PASSWORD))).headers).to.include({ 'retry-after': '1' });
     });
 
-    it('counts an unknown name like a known one', async () => {
+    it('counts an unknown name like an existing one', async () => {
       for (let i = 0; i < 6; i++) expect(await wrong({ username: 'nobody' })).to.include({ status: 401 });
       expect(await wrong({ username: 'NOBODY', address: '198.51.100.1' })).to.include({ status: 429 });
     });
@@ -199,21 +199,21 @@ describe('access: credentials', () => {
       expect(limited.headers).to.include({ 'retry-after': '2' });
     });
 
-    it('starts the account’s count anew after a success', async () => {
+    it('restarts the account’s count after a success', async () => {
       for (let round = 0; round < 3; round++) {
         for (let i = 0; i < 5; i++) expect(await wrong({ address: `203.0.113.${round}` })).to.include({ status: 401 });
         await check(PASSWORD, { address: `203.0.113.${round}` });
       }
     });
 
-    it('does not count a right password that is refused for its role', async () => {
+    it('does not count a right password that is denied for its role', async () => {
       await make('guide', 'installer');
       for (let i = 0; i < 20; i++) {
         expect(await refused(check(PASSWORD, { username: 'guide' }))).to.include({ status: 403 });
       }
     });
 
-    it('lets a known device in while the account is locked from outside, with a count of its own', async () => {
+    it('admits a known device while the account is locked, with a separate count', async () => {
       const { id } = await s.accounts.named('ada');
       const device = s.devices.issue(id);
       for (let i = 0; i < 6; i++) await wrong();
@@ -224,7 +224,7 @@ describe('access: credentials', () => {
       expect(await check(PASSWORD, { device: s.devices.issue(id) })).to.include({ username: 'ada' });
     });
 
-    it('takes no forged device cookie, and none of another account', async () => {
+    it('rejects a forged device cookie, and one of another account', async () => {
       const ada = await s.accounts.named('ada');
       const spare = await s.accounts.named('spare');
       const cookie = s.devices.issue(spare.id);
@@ -234,13 +234,13 @@ describe('access: credentials', () => {
       expect(s.devices.read(cookie, spare.id)).to.equal(cookie.slice(0, 22));
     });
 
-    it('lets six of a hundred parallel guesses pass, and then makes them wait', async () => {
+    it('allows six of a hundred parallel guesses, and then delays them', async () => {
       const errors = await Promise.all(Array.from({ length: 100 }, () => wrong()));
       expect(errors.filter(({ status }) => status === 401)).to.have.length(6);
       expect(errors.filter(({ status }) => status === 429)).to.have.length(94);
     });
 
-    it('lets no more guesses pass where several processes share the account', async () => {
+    it('allows no more guesses where several processes share the account', async () => {
       const PROCESSES = 3;
       w.others[RUNTIME.name] = { peers: () => PROCESSES };
       const processes = await Promise.all(Array.from({ length: PROCESSES }, () => services(w)));
@@ -250,7 +250,7 @@ describe('access: credentials', () => {
       expect(passed).to.be.within(6, 6 + PROCESSES);
     });
 
-    it('lets fifty parallel right passwords pass', async () => {
+    it('allows fifty parallel right passwords', async () => {
       const results = await Promise.allSettled(
         Array.from({ length: 50 }, () => check(PASSWORD, { place: 'release_store' })),
       );

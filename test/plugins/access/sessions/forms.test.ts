@@ -30,8 +30,8 @@ describe('access: forms', () => {
     (await fixture.parts.tokens.list({ kind: 'master' })).filter(({ name }) => name === 'ci').length;
   const locationOf = ({ headers }: Answer): string => String(headers['location']);
 
-  describe('carried out once', () => {
-    it('a creation that is reloaded makes nothing more and leads to the first answer', async () => {
+  describe('executed once', () => {
+    it('a reloaded creation creates nothing more and shows the first response', async () => {
       const form = await filled('/tokens/new', TOKEN);
       const first = await admin.raw('/tokens', form);
       const again = await admin.raw('/tokens', form);
@@ -40,14 +40,14 @@ describe('access: forms', () => {
       expect(await tokens()).to.equal(1);
     });
 
-    it('two clicks at the same moment make one', async () => {
+    it('two simultaneous clicks create one', async () => {
       const form = await filled('/tokens/new', TOKEN);
       const answers = await Promise.all([1, 2, 3, 4].map(() => admin.raw('/tokens', form)));
       expect(new Set(answers.map(locationOf)).size).to.equal(1);
       expect(await tokens()).to.equal(1);
     });
 
-    it('the same form filled in anew makes another one', async () => {
+    it('the same form filled in again creates another one', async () => {
       const form = await filled('/tokens/new', TOKEN);
       await admin.raw('/tokens', form);
       const other = await admin.raw('/tokens', { ...form, scopes: 'license:read' });
@@ -55,7 +55,7 @@ describe('access: forms', () => {
       expect(await tokens()).to.equal(2);
     });
 
-    it('a form that was refused may be sent again as it was', async () => {
+    it('a rejected form can be sent again unchanged', async () => {
       const form = await filled('/projects/new', { slug: 'shop', name: 'Shop', cache_ttl_hours: '72' });
       await fixture.api('POST', '/api/projects/v1/projects', await fixture.token(['projects:manage']), {
         slug: 'shop',
@@ -65,7 +65,7 @@ describe('access: forms', () => {
       expect((await admin.raw('/projects', form)).status).to.equal(409);
     });
 
-    it('a form whose process ended before it was answered says so, and makes nothing', async () => {
+    it('a form whose process ended before the response reports that, and creates nothing', async () => {
       const form = await filled('/tokens/new', TOKEN);
       await admin.raw('/tokens', form);
       const [doc] = (await store.collection('access_forms').find({ filter: { location: { exists: true } } })).items;
@@ -77,7 +77,7 @@ describe('access: forms', () => {
     });
   });
 
-  it('what a form made stands, also where its answer cannot be noted: a repeat makes nothing', async () => {
+  it('a repeat creates nothing when the response cannot be stored', async () => {
     const forms = store.collection('access_forms');
     const change = forms.change.bind(forms);
     forms.change = () => Promise.reject(new Error('disk full'));
@@ -90,7 +90,7 @@ describe('access: forms', () => {
   });
 
   describe('shown once', () => {
-    it('the secret stands on the page that follows for one look, and a reload says that it was shown', async () => {
+    it('shows the secret on the next page once, and a reload says that it was shown', async () => {
       const made = await admin.raw('/tokens', await filled('/tokens/new', TOKEN));
       expect(made.status).to.equal(303);
       expect(made.text).to.not.match(SECRET);
@@ -102,7 +102,7 @@ describe('access: forms', () => {
       expect(again.text).to.include('It was shown once').and.include('href="/tokens"').and.not.match(SECRET);
     });
 
-    it('nobody else sees it, and it lies encrypted in the store', async () => {
+    it('hides it from others, and stores it encrypted', async () => {
       const made = await admin.raw('/tokens', await filled('/tokens/new', TOKEN));
       const other = await fixture.signedIn();
       expect((await other.get(locationOf(made))).status).to.equal(410);
@@ -111,13 +111,13 @@ describe('access: forms', () => {
       expect((await admin.get(locationOf(made))).text).to.match(SECRET);
     });
 
-    it('of two looks at once one sees it', async () => {
+    it('shows it to one of two concurrent requests', async () => {
       const made = await admin.raw('/tokens', await filled('/tokens/new', TOKEN));
       const looks = await Promise.all([1, 2, 3].map(() => admin.get(locationOf(made))));
       expect(looks.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([200, 410, 410]);
     });
 
-    it('the way back leads to no other host', async () => {
+    it('never redirects back to another host', async () => {
       const page = await admin.get(`/shown/${'0'.repeat(32)}?back=${encodeURIComponent('//evil.example/')}`);
       expect(page.status).to.equal(410);
       expect(page.text).to.include('href="/"').and.not.include('href="//evil.example');
@@ -149,7 +149,7 @@ describe('access: forms', () => {
         ]),
       );
 
-    it('keeps what was written: the 401 page signs in and sends it', async () => {
+    it('stores the form: the 401 page signs in and sends it', async () => {
       const refused = await late();
       expect(refused.status).to.equal(401);
       expect(refused.text).to.include('a name that was &lt;b&gt;long').and.not.include('<b>long');
@@ -163,7 +163,7 @@ describe('access: forms', () => {
       expect(names).to.include(NAME);
     });
 
-    it('a wrong password keeps it too, and a page that was opened before does not send by itself', async () => {
+    it('a wrong password keeps the form, and a page that was opened before does not send it', async () => {
       const refused = await late();
       const wrong = await signIn(refused, { password: 'not the password' });
       expect(wrong.status).to.equal(401);
@@ -174,7 +174,7 @@ describe('access: forms', () => {
       expect((await admin.get(locationOf(signed))).text).to.not.include('data-send');
     });
 
-    it('a form that no page of the session made is not kept, nor is a password', async () => {
+    it('does not store a form without a page of the session, nor a password', async () => {
       const form = await filled('/tokens/new', TOKEN);
       const user = await filled('/users', { username: 'eve', role: 'admin', password: PASSWORD });
       await store.collection('access_sessions').remove({});
@@ -209,7 +209,7 @@ describe('access: forms', () => {
       expect((await member.get('/account')).text).to.include('another account’s');
     });
 
-    it('text that somebody else put together is not taken', async () => {
+    it('rejects text of another origin', async () => {
       const refused = await late();
       const forged = Buffer.from(JSON.stringify(['/users', [['username', 'eve']]])).toString('base64url');
       const signed = await signIn(refused, { kept: `${forged}.${keptOf(refused).split('.')[1]}` });

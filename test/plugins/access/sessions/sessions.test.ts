@@ -34,7 +34,7 @@ describe('access: sessions', () => {
 
   afterEach(() => s.background.settled());
 
-  it('keeps the hash and not the cookie', async () => {
+  it('stores the hash and not the cookie', async () => {
     const cookie = await login();
     expect(await rows().get(sha256(cookie))).to.include({ address: '192.0.2.7' });
     expect(JSON.stringify((await rows().find()).items)).not.to.include(cookie);
@@ -57,7 +57,7 @@ describe('access: sessions', () => {
     expect(await alive(cookie)).to.equal(null);
   });
 
-  it('ends after 12 hours without a request also when the clock was ahead at the last but one', async () => {
+  it('ends after 12 hours without a request also when the clock ran ahead at an earlier one', async () => {
     const cookie = await login();
     w.clock.put(3 * HOUR);
     expect(await alive(cookie)).not.to.equal(null);
@@ -69,7 +69,7 @@ describe('access: sessions', () => {
     expect(await alive(cookie)).to.equal(null);
   });
 
-  it('ends after 7 days whatever happens', async () => {
+  it('ends after 7 days', async () => {
     const cookie = await login();
     for (let hours = 0; hours < 7 * 24 - 6; hours += 6) {
       w.clock.forward(6 * HOUR);
@@ -113,7 +113,7 @@ describe('access: sessions', () => {
     });
   }
 
-  it('does not outlive a disabling that runs beside the login', async () => {
+  it('ends with an account that is disabled during the login', async () => {
     const account = await s.accounts.named('ada');
     await s.accounts.setDisabled('system', account.id, true);
     await s.accounts.setDisabled('system', account.id, false);
@@ -121,7 +121,7 @@ describe('access: sessions', () => {
     expect(await alive(late)).to.equal(null);
   });
 
-  it('lists the own ones, and ends one of them only', async () => {
+  it('lists the sessions of the account, and ends only one of them', async () => {
     const mine = await login();
     const other = await login();
     const foreign = await login('root');
@@ -143,7 +143,7 @@ describe('access: sessions', () => {
     expect(of('a')).to.equal(of('a')).and.not.equal(of('b'));
   });
 
-  it('refuses installers at the web login', async () => {
+  it('rejects installers at the web login', async () => {
     await make('guide', 'installer');
     expect(await refused(s.login.password('guide', PASSWORD, BROWSER))).to.include({
       status: 403,
@@ -177,7 +177,7 @@ describe('access: sessions', () => {
       expect((await account()).totp_secret).to.equal(null);
     });
 
-    it('is on after the first right code, which ends the sessions', async () => {
+    it('is enabled by the first right code, which ends the sessions', async () => {
       const cookie = await login();
       const { secret } = await s.totp.begin(await account());
       const error = await refused(s.totp.enable('system', await account(), '000000'));
@@ -190,7 +190,7 @@ describe('access: sessions', () => {
       expect(JSON.stringify(await account())).not.to.include(recovery[0]);
     });
 
-    it('asks for the code after the password; either alone opens nothing', async () => {
+    it('requires the code after the password, and neither alone is sufficient', async () => {
       const { secret } = await enrol();
       const challenge = await first();
       expect(await alive(challenge)).to.equal(null);
@@ -205,7 +205,7 @@ describe('access: sessions', () => {
       expect(ended.extra).to.deep.equal({ restart: true });
     });
 
-    it('takes no code twice, the one of the enrolment included, also not in parallel', async () => {
+    it('accepts no code twice, including the one of the enrolment, also in parallel', async () => {
       const { secret } = await s.totp.begin(await account());
       const used = codeOf(secret);
       await s.totp.enable('system', await account(), used);
@@ -219,7 +219,7 @@ describe('access: sessions', () => {
       expect(await refused(s.login.code(await first(), code, BROWSER))).to.include({ status: 401 });
     });
 
-    it('takes the code before and after, and none further away', async () => {
+    it('accepts the previous and the next code, and no others', async () => {
       const { secret } = await enrol();
       w.clock.forward(300_000);
       const code = codeOf(secret);
@@ -230,7 +230,7 @@ describe('access: sessions', () => {
       expect((await s.login.code(await first(), next, BROWSER)).done).to.equal(true);
     });
 
-    it('takes a recovery code once', async () => {
+    it('accepts a recovery code once', async () => {
       const { recovery } = await enrol();
       const [code = ''] = recovery;
       expect((await s.login.code(await first(), ` ${code.toUpperCase()} `, BROWSER)).done).to.equal(true);
@@ -238,7 +238,7 @@ describe('access: sessions', () => {
       expect((await account()).totp_recovery).to.have.length(9);
     });
 
-    it('throttles codes by a count of their own', async () => {
+    it('throttles codes by a separate count', async () => {
       const { secret } = await enrol();
       for (let i = 0; i < 6; i++)
         expect(await refused(s.login.code(await first(), '000000', BROWSER))).to.include({ status: 401 });
@@ -247,7 +247,7 @@ describe('access: sessions', () => {
       expect(limited.headers).to.include({ 'retry-after': '1' });
     });
 
-    it('ends a login that takes over five minutes, or meets a change of the account', async () => {
+    it('ends a login that takes over five minutes, or during which the account changes', async () => {
       const { secret } = await enrol();
       const slow = await first();
       w.clock.forward(300_000);
@@ -258,7 +258,7 @@ describe('access: sessions', () => {
       expect(await s.login.sweep()).to.equal(1);
     });
 
-    it('can be switched off and reset, after which the password alone opens', async () => {
+    it('can be disabled and reset, after which the password alone is sufficient', async () => {
       await enrol();
       await s.totp.disable('system', await account());
       expect((await s.login.password('ada', PASSWORD, BROWSER)).done).to.equal(true);

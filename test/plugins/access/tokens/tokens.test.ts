@@ -42,7 +42,7 @@ describe('access: tokens', () => {
 
   afterEach(() => s.background.settled());
 
-  it('are found by their name in full and by the beginning that is shown, never by the secret', async () => {
+  it('are found by their full name and by the shown prefix, never by the secret', async () => {
     const made = await master();
     await s.tokens.issue({ kind: 'master', name: 'ci 2', scopes: [], created_by: 'admin' });
     const search = tokenSearch(s.tokens, () => w.clock.iso());
@@ -63,7 +63,7 @@ describe('access: tokens', () => {
     expect(JSON.stringify(doc)).not.to.include(token);
   });
 
-  it('is found in a text, also where characters that nobody sees divide it', async () => {
+  it('is found in a text, also divided by invisible characters', async () => {
     const { token } = await master();
     for (const mark of ['', '\u200b', '\u200d', '\u00ad', '\u202e', '\ufe0f', '\u{e0041}', '\u0001']) {
       const divided = Array.from(token).join(mark);
@@ -74,7 +74,7 @@ describe('access: tokens', () => {
     expect(await s.liveTokens.heldIn(token.slice(0, -1))).to.equal(false);
   });
 
-  it('is found in letters of other shapes and across the ends of lines', async () => {
+  it('is found in full-width letters and across line ends', async () => {
     const { token } = await master();
     const at = (base: number, from: string) => (c: string) =>
       String.fromCodePoint(base + c.charCodeAt(0) - from.charCodeAt(0));
@@ -99,7 +99,7 @@ describe('access: tokens', () => {
       expect([await s.liveTokens.heldIn(text), withoutOwnTokens(text)]).to.deep.equal([false, text]);
   });
 
-  it('has a prefix of its own for every kind', async () => {
+  it('has a separate prefix for every kind', async () => {
     const shapes = {
       master: 'svc_live_',
       sub: 'svc_sub_',
@@ -120,14 +120,14 @@ describe('access: tokens', () => {
     }
   });
 
-  it('answers null for an unknown, a malformed and an empty credential', async () => {
+  it('returns null for an unknown, a malformed and an empty credential', async () => {
     await master();
     for (const secret of [`svc_live_${'a'.repeat(43)}`, 'svc_live_short', 'Bearer x', '', '__proto__']) {
       expect(await s.authenticator.bearer(secret), secret).to.equal(null);
     }
   });
 
-  it('knows the shared key, and no empty one', async () => {
+  it('accepts the shared key, and no empty one', async () => {
     expect(await s.authenticator.bearer(SHARED_KEY)).to.deep.equal({ kind: 'shared_key' });
     expect(await s.authenticator.bearer(`${SHARED_KEY} `)).to.equal(null);
     const { AccessAuthenticator } = await import('../../../../plugins/access/sessions/authenticator.js');
@@ -136,7 +136,7 @@ describe('access: tokens', () => {
     expect(await open.bearer('')).to.equal(null);
   });
 
-  it('judges expiry at every check, the last millisecond included', async () => {
+  it('checks expiry at every use, including the last millisecond', async () => {
     const { token } = await master(['watchdog:ping'], { expires_in_seconds: 60 });
     w.clock.forward(59_999);
     expect(await s.authenticator.bearer(token)).to.include({ kind: 'token' });
@@ -144,7 +144,7 @@ describe('access: tokens', () => {
     expect(await s.authenticator.bearer(token)).to.equal(null);
   });
 
-  it('revokes sub-tokens with their master, at once and in another process', async () => {
+  it('revokes sub-tokens with their master, immediately and in another process', async () => {
     const other = await services(w);
     const { id, token } = await master();
     const sub = await provision(s, await principal(s, token), { name: 'agent' });
@@ -157,7 +157,7 @@ describe('access: tokens', () => {
     expect((await s.tokens.find(sub.id))?.revoked_at).to.equal(w.clock.iso());
   });
 
-  it('refuses the sub-token of a deleted master, and one that slipped in beside the revocation', async () => {
+  it('rejects the sub-token of a deleted master, and one created during the revocation', async () => {
     const first = await master();
     const sub = await provision(s, await principal(s, first.token), { name: 'agent' });
     const parent = await s.tokens.row(first.id);
@@ -194,7 +194,7 @@ describe('access: tokens', () => {
     expect(await used()).to.equal(w.clock.iso());
   });
 
-  it('writes last_used_at within a minute after the clock was ahead, not when it is there again', async () => {
+  it('writes last_used_at within a minute after the clock ran ahead', async () => {
     const { id, token } = await master();
     const used = async (by = s): Promise<string | null | undefined> => {
       await by.authenticator.bearer(token);
@@ -249,7 +249,7 @@ describe('access: tokens', () => {
   });
 
   describe('provisioning', () => {
-    it('gives all of the master’s scopes for 24 hours when nothing is asked', async () => {
+    it('grants all scopes of the master for 24 hours by default', async () => {
       const { token } = await master();
       const made = await provision(s, await principal(s, token), { name: 'agent' });
       expect(made).to.have.all.keys('token', 'id', 'scopes', 'expires_at');
@@ -258,13 +258,13 @@ describe('access: tokens', () => {
       expect(Date.parse(made.expires_at) - w.clock.now()).to.equal(DAY_MS);
     });
 
-    it('takes what a manage scope implies for the master’s own', async () => {
+    it('treats implied read scopes as the master’s', async () => {
       const { token } = await master();
       const made = await provision(s, await principal(s, token), { name: 'reader', scopes: ['bugtracker:read'] });
       expect(made.scopes).to.deep.equal(['bugtracker:read']);
     });
 
-    it('403 for a scope that the master lacks, 422 for one that nobody registered', async () => {
+    it('returns 403 for a scope that the master lacks, 422 for an unregistered one', async () => {
       const own = await principal(s, (await master()).token);
       expect(await refused(provision(s, own, { name: 'a', scopes: ['license:manage'] }))).to.include({
         status: 403,
@@ -275,20 +275,20 @@ describe('access: tokens', () => {
       expect(unknown.fields).to.have.property('scopes');
     });
 
-    it('cuts the life to the master’s', async () => {
+    it('limits the lifetime to the master’s', async () => {
       const { token, expires_at } = await master(['watchdog:ping'], { expires_in_seconds: 3600 });
       const made = await provision(s, await principal(s, token), { name: 'a', expires_in_seconds: 7200 });
       expect(made.expires_at).to.equal(expires_at);
     });
 
-    it('tells the limiter whose token it is: the parent of a sub-token', async () => {
+    it('counts a sub-token for its parent in rate limits', async () => {
       const { id, token } = await master();
       const own = await principal(s, token);
       expect(own).to.include({ parent_id: null });
       expect(await principal(s, (await provision(s, own, { name: 'a' })).token)).to.include({ parent_id: id });
     });
 
-    it('keeps at most 1,000 live sub-tokens, also of calls in parallel; ended ones do not count', async function () {
+    it('allows at most 1,000 live sub-tokens, also in parallel, without ended ones', async function () {
       const own = await principal(s, (await master()).token);
       const one = () => provision(s, own, { name: 'a', expires_in_seconds: 60 });
       for (let i = 0; i < 990; i++) await one();
@@ -310,7 +310,7 @@ describe('access: tokens', () => {
       expect(await refused(provision(s, { kind: 'shared_key' }, { name: 'a' }))).to.include({ status: 403 });
     });
 
-    it('inherits the project, 403 for another, 422 for one that is not there', async () => {
+    it('inherits the project, and returns 403 for another and 422 for a missing one', async () => {
       const bound = await principal(s, (await master(['watchdog:ping'], { project: 'shop' })).token);
       const made = await provision(s, bound, { name: 'a' });
       expect(await principal(s, made.token)).to.include({ project: 'shop' });
@@ -336,7 +336,7 @@ describe('access: tokens', () => {
   });
 
   describe('master tokens', () => {
-    it('makes a wd_live_ token of one with a source, and wants watchdog:ping alone for it', async () => {
+    it('creates a wd_live_ token for a source, which allows only watchdog:ping', async () => {
       const input = { name: 'web', scopes: ['watchdog:ping'], source: 'web-1', created_by: 'admin' };
       const { token, record } = await s.masters.create('command line', input);
       expect(token).to.match(/^wd_live_/);
@@ -348,14 +348,14 @@ describe('access: tokens', () => {
       expect(error.fields).to.have.property('scopes');
     });
 
-    it('names every wrong field', async () => {
+    it('reports every wrong field', async () => {
       const error = await refused(
         s.masters.create('system', { name: ' ', scopes: [], expires_in_seconds: 0, source: 'a b', created_by: 'x' }),
       );
       expect(error.fields).to.have.all.keys('name', 'scopes', 'expires_in_seconds', 'source');
     });
 
-    it('records making, revoking and deleting, and 404 for an unknown id', async () => {
+    it('audits creation, revocation and deletion, and returns 404 for an unknown id', async () => {
       const { record } = await s.masters.create('command line', {
         name: 'ci',
         scopes: ['license:read'],
@@ -388,7 +388,7 @@ describe('access: tokens', () => {
     expect(rest.next).to.equal(null);
   });
 
-  it('sweeps sub-tokens that ended long ago, and no master', async () => {
+  it('deletes sub-tokens that ended long ago, and no master', async () => {
     const kept = await master(['watchdog:ping'], { expires_in_seconds: 10 });
     const sub = await s.tokens.issue({ kind: 'sub', name: 's', scopes: [], expires_in_seconds: 10, created_by: 'x' });
     w.clock.forward(60_000);

@@ -53,7 +53,7 @@ describe('probes (pure)', () => {
       expect(probeOf({ kind, host: 'a.test' }), kind).to.include({ port, tls: false });
   });
 
-  it('what its kind does not have is told, and nothing of what it has', () => {
+  it('reports fields that its kind does not have, and no others', () => {
     const no = (name: string): string => `probe.${name} is no field of this call`;
     expect(unknownOf({ kind: 'tcp', host: 'a', port: 1, url: 'http://a/', hots: 'b' })).to.deep.equal([
       no('url'),
@@ -63,7 +63,7 @@ describe('probes (pure)', () => {
     for (const none of [null, undefined, {}, { kind: 'gopher', hole: 1 }]) expect(unknownOf(none)).to.deep.equal([]);
   });
 
-  it('what is wrong is named below `probe`', () => {
+  it('reports errors below `probe`', () => {
     expect(faults(null)).to.have.keys('probe.kind');
     expect(faults({ kind: 'ftp' })).to.have.keys('probe.kind');
     expect(faults({ kind: 'http' })).to.deep.equal({ 'probe.url': 'is required' });
@@ -141,7 +141,7 @@ describe('probes (pure)', () => {
     ]);
   });
 
-  it('two thousand probes of a minute are due some thirty a second, and each once in its minute', () => {
+  it('distributes two thousand probes of a minute evenly, each once a minute', () => {
     const table = new Timetable(0);
     const names = Array.from({ length: 2_000 }, (_, i) => `shop/web-${i}`);
     for (const name of names) table.put(name, nextTime(name, 60_000, 0));
@@ -160,7 +160,7 @@ describe('probes (pure)', () => {
     expect(table.size).to.equal(2_000);
   });
 
-  it('after a long pause everything is due once', () => {
+  it('is due once after a long pause', () => {
     const table = new Timetable(0);
     table.put('a', 100);
     table.put('b', 50_000_000);

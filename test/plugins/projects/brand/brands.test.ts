@@ -49,7 +49,7 @@ for (const engine of engines)
     const fresh = (path: string): Promise<Response> =>
       fetch(service.url + path, { headers: { 'if-none-match': 'none', range: 'bytes=0-' } });
 
-    it('has none at first: the customer’s page is the service’s own', async () => {
+    it('has none initially: the customer’s page shows the service', async () => {
       const { body } = await service.request('GET', BRAND, token);
       expect(body['brand']).to.deep.equal({ seller: null, colour: null, logo_type: null, logo: null });
       const page = await stranger().get('/license?product=shop');
@@ -59,7 +59,7 @@ for (const engine of engines)
       expect((await fetch(`${service.url}/brand/shop/logo`)).status).to.equal(404);
     });
 
-    it('takes a name and a colour, writes only what is named, and says it in the audit log', async () => {
+    it('stores a name and a colour, only the given fields, with an audit entry', async () => {
       expect((await change({ seller: 'Shop <b> Ltd', colour: '#FFE066' })).body['brand']).to.deep.equal({
         seller: 'Shop <b> Ltd',
         colour: '#FFE066',
@@ -71,7 +71,7 @@ for (const engine of engines)
       expect(audit.text).to.include('Shop &lt;b&gt; Ltd').and.include('#ffe066').and.include('href="/projects/shop"');
     });
 
-    it('refuses what is no colour and no name, and who may not', async () => {
+    it('rejects an invalid colour or name, and denied callers', async () => {
       for (const [body, field] of [
         [{ colour: 'red' }, 'colour'],
         [{ colour: '#ffe066;}*{display:none' }, 'colour'],
@@ -88,7 +88,7 @@ for (const engine of engines)
       expect((await change({ seller: 'x' }, BRAND.replace('shop', 'nowhere'))).status).to.equal(404);
     });
 
-    it('takes a logo by its bytes: no SVG, nothing too large', async () => {
+    it('accepts a logo by its content: no SVG, nothing too large', async () => {
       for (const bytes of [SVG, Buffer.from('GIF89a'), Buffer.alloc(0)])
         expect((await send(bytes)).status).to.equal(422);
       expect((await send(Buffer.concat([PNG, Buffer.alloc(129 * 1024)]))).status).to.be.oneOf([413, 422]);
@@ -201,7 +201,7 @@ for (const engine of engines)
       expect(await view()).to.deep.equal({ seller: null, colour: null, logo_type: null, logo: null });
     });
 
-    it('goes with its project', async () => {
+    it('is deleted with its project', async () => {
       await service.project('gone');
       const path = BRAND.replace('shop', 'gone');
       await change({ seller: 'Gone Ltd' }, path);

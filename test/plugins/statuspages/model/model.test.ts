@@ -37,7 +37,7 @@ describe('components of status pages', () => {
     expect(worst(['up', 'none'])).to.equal('up');
   });
 
-  it('have of each day the worst monitor', () => {
+  it('show the worst monitor of each day', () => {
     const { days, share } = conditionOf(
       [
         monitor('a', 'up', {
@@ -81,7 +81,7 @@ describe('components of status pages', () => {
   });
 });
 
-describe('what people see on a status page', () => {
+describe('the view of a status page', () => {
   it('can be read on every colour', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 0xffffff }), (n) => {
@@ -116,7 +116,7 @@ describe('what people see on a status page', () => {
     expect(stateOf(announcement({ kind: 'incident', ends_at: null, updates }), '2027')).to.equal('resolved');
   });
 
-  it('makes feeds that are well-formed whatever people write, under ids that stay, without names of people', () => {
+  it('creates well-formed feeds of any text, with stable ids, without user names', () => {
     const turned = {
       title: 'gnp\u202eexe',
       url: 'https://x/',
