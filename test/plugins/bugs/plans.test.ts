@@ -56,13 +56,13 @@ describe('bugs: plans of the hot queries', () => {
     expect(plan).to.match(/^SEARCH occurrences USING INDEX sqlite_autoindex_occurrences_1 \(id=\?\)/);
   });
 
-  it('what an agent holds is looked for among the items that somebody holds', () => {
+  it('items of an agent are searched among the claimed items', () => {
     const filter = filterOf({ claimed_by: ['me'] });
     const plan = waysTo(connection.table('items') as Table, filter, [['last_seen_at', 'desc']]);
     expect(plan?.ways.indexed).to.deep.equal([['claim.expires_at']]);
   });
 
-  it('action=next of an agent, with whatever else it asks for, walks the queue in its order', () => {
+  it('action=next of an agent walks the queue in its order, with any filter', () => {
     for (const more of [{}, { project: 'a' }, { type: 'bug' }, { project: 'a', type: 'bug' }, { severity: 'low' }]) {
       const queue = { ...more, target_agent: { in: [null, 'me'] }, queue_key: { gt: '1', lt: '2' } };
       const filter = either(queue, notPassed('abc123', '2026-11-20T08:15:30.123Z'));

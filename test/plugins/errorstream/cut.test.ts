@@ -68,7 +68,7 @@ describe('errorstream: cutting', () => {
     expect(cutNewest(['a'.repeat(50), 'b', 'c'], 50, 20)).to.deep.equal(['b', 'c']);
   });
 
-  it('is done at once with what is much too large', () => {
+  it('stops early for values that are much too large', () => {
     const made = { blob: 'x'.repeat(8_000_000), list: Array.from({ length: 90_000 }, (_, i) => i) };
     const huge = JSON.parse(JSON.stringify(made)) as typeof made;
     staysLinear(() => {

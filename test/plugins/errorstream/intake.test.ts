@@ -47,7 +47,7 @@ describe('errorstream: intake', () => {
     expect(second.body).to.deep.include({ created: false, hit_count: 2, hour_count: 2, id: value(first, 'id') });
   });
 
-  it('names in `warnings` what it does not know, alone and in a list, and takes the report', async () => {
+  it('lists unknown fields in `warnings`, alone and in a list, and accepts the report', async () => {
     const alone = await fixture.post(error({ customer: 'ada', user: { id: 7, shoe_size: 43 }, context: { any: 1 } }));
     expect(alone.status).to.equal(201);
     expect(alone.body['warnings']).to.deep.equal([
@@ -161,7 +161,7 @@ describe('errorstream: intake', () => {
     expect(entry).to.include({ action: 'created', actor: 'master' });
   });
 
-  it('takes the receive time for the time of what happened later, or never said', async () => {
+  it('uses the receive time for a later or missing time', async () => {
     for (const occurred_at of ['2031-01-01T00:00:00Z', null]) {
       const answer = await fixture.post(error({ occurred_at, exception_class: `At${occurred_at}` }));
       const { item } = await fixture.detail(value(answer, 'id') as string);
@@ -206,7 +206,7 @@ describe('errorstream: intake', () => {
     ['a long client_ref', { client_ref: 'x'.repeat(201) }, 'client_ref'],
   ];
   for (const [name, fields, path] of bad) {
-    it(`refuses ${name}, alone and in a list`, async () => {
+    it(`rejects ${name}, alone and in a list`, async () => {
       const alone = await fixture.post(error(fields));
       expect(seen(alone)).to.deep.equal([422, 'validation_failed']);
       expect(alone.fields).to.have.all.keys(path);
@@ -221,7 +221,7 @@ describe('errorstream: intake', () => {
     });
   }
 
-  it('refuses what is no object, and an unknown project', async () => {
+  it('rejects a value that is not an object, and an unknown project', async () => {
     for (const body of ['"x"', '5', 'null', 'true', '{', '']) {
       const answer = await fixture.server.ask('POST', PATH, {
         bearer: TOKEN,
@@ -355,7 +355,7 @@ describe('errorstream: intake', () => {
   });
 
   describe('credentials', () => {
-    it('asks for the scope, or an intake key of the project', async () => {
+    it('requires the scope, or an intake key of the project', async () => {
       expect(seen(await fixture.post(error(), { bearer: 'master:bugtracker:read' }))).to.deep.equal([
         403,
         'insufficient_scope',

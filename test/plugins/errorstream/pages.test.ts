@@ -98,7 +98,7 @@ describe('errorstream: pages', () => {
     expect(html).to.include('regression').and.include('1 group<');
   });
 
-  it('hides muted groups unless they are asked for', async () => {
+  it('hides muted groups unless requested', async () => {
     const asked = standing([]);
     await shown(asked);
     await shown(asked, { muted: 'true' });

@@ -56,7 +56,7 @@ describe('errorstream: answers to an intake key', () => {
     expect(Object.keys(c ?? {})).to.deep.equal(['error']);
   });
 
-  it('tell the title of the report, whatever the item is called', async () => {
+  it('return the title of the report, for any title of the item', async () => {
     const agent = await fixture.post(error({ exception_class: 'Known', error_message: 'seen 1' }));
     await fixture.server.ask('PATCH', `/api/bugtracker/v1/bugs/${agent.body['id'] as unknown as string}`, {
       bearer: AGENT,
@@ -67,7 +67,7 @@ describe('errorstream: answers to an intake key', () => {
     expect(JSON.stringify(answer.body)).not.to.include('Initech');
   });
 
-  it('tell nothing of an internal item by its client_ref, and do not keep it from being made', async () => {
+  it('reveal nothing of an internal item by its client_ref, and do not prevent its creation', async () => {
     const ticket = { client_ref: 'TICKET-1' };
     const bug = await fixture.server.ask('POST', '/api/bugtracker/v1/report', {
       bearer: TOKEN,
@@ -104,7 +104,7 @@ describe('errorstream: answers to an intake key', () => {
 });
 
 describe('errorstream: an intake key that floods', () => {
-  it('is answered overflow beyond its new groups, and goes on with known ones', async () => {
+  it('returns overflow beyond its new groups, and continues with existing ones', async () => {
     const fixture = await Fixture.create({ app: { limits: { new_groups_per_hour: 2 } } });
     const send = async (exception_class: string) => fixture.post(error({ exception_class }), { bearer: KEY });
     try {

@@ -23,7 +23,7 @@ for (const engine of STORES) {
       return of.emitted.filter(({ event }) => event === LICENSE_EXPIRED.event).map(({ data }) => data['id']);
     };
 
-    it('that a clock which was ahead told of is told again when it comes', async () => {
+    it('is emitted again when it comes if a clock that ran ahead had emitted it', async () => {
       const end = f.clock.now() + 100 * DAY_MS;
       const { doc } = await f.license({ expires_at: isoOf(end) });
       const { doc: past } = await f.license({ expires_at: isoOf(f.clock.now() - DAY_MS) });
@@ -51,7 +51,7 @@ for (const engine of STORES) {
       expect(f.emitted.filter(({ event }) => event === LICENSE_EXPIRING.event)).to.deep.equal([]);
     });
 
-    it('is not told in turns by two machines whose clocks differ', async () => {
+    it('is not emitted alternately by two machines whose clocks differ', async () => {
       const { doc } = await f.license({ expires_at: isoOf(f.clock.now() + 100 * DAY_MS) });
       const other = fixtureOn(f.store);
       other.clock.set(f.clock.now() + 365 * DAY_MS);

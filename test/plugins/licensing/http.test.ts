@@ -235,7 +235,7 @@ describe('licensing over HTTP', function () {
     expect(codeOf(await call('POST', '/licenses', { product: 'nope' }))).to.deep.equal([422, 'unknown_project']);
   });
 
-  it('a date without a time is refused by name, at every call that takes one', async () => {
+  it('rejects a date without a time by its name, at every call', async () => {
     const { license } = await create({ client_ref: 'date-only' });
     for (const [method, path] of [
       ['POST', '/licenses'],
@@ -271,7 +271,7 @@ describe('licensing over HTTP', function () {
     ).to.deep.equal([404, 'not_found']);
   });
 
-  it('count makes many at once, and not with client_ref', async () => {
+  it('creates many in one call with count, and not with client_ref', async () => {
     const { status, body } = await call('POST', '/licenses', { product: 'blog', count: 25 });
     expect(status).to.equal(201);
     const items = body['items'] as { license: Shown; key: string }[];
@@ -286,7 +286,7 @@ describe('licensing over HTTP', function () {
     expect(valid).to.include({ status: 'active' });
   });
 
-  it('lists: q, status, key_sha256, pages; unknown parameters are refused', async () => {
+  it('lists: q, status, key_sha256, pages; rejects unknown parameters', async () => {
     const { license, key } = await create({ licensee: 'Grace Hopper', email: 'Grace@Navy.example' });
     const { key: ended } = await create({ expires_at: '2026-01-01T00:00:00Z' });
     const ids = async (query: string): Promise<string[]> =>
@@ -381,7 +381,7 @@ describe('licensing over HTTP', function () {
     const look = async (query: Record<string, string>, headers: Record<string, string> = {}) =>
       raw(`validate?${new URLSearchParams(query).toString()}`, { method: 'GET', headers });
 
-    it('is refused by GET validate with 400, whatever parameter holds it, and is not said again', async () => {
+    it('is rejected by GET validate with 400 in any parameter, and is not repeated', async () => {
       const { key } = await create();
       const asked: Record<string, string>[] = [
         { license_key: key, product: 'shop' },
@@ -404,7 +404,7 @@ describe('licensing over HTTP', function () {
       expect((await look({ license_key: key, product: 'shop' })).json['fields']).to.have.property('license_key');
     });
 
-    it('is refused by the calls that take it in the body as well', async () => {
+    it('is rejected by the calls with it in the body as well', async () => {
       const { key } = await create();
       const body = JSON.stringify({ license_key: key, product: 'shop' });
       const json = { 'content-type': 'application/json' };
@@ -482,7 +482,7 @@ describe('licensing over HTTP', function () {
       expect(createPublicKey(await response.text()).asymmetricKeyType).to.equal('ed25519');
     });
 
-    it('takes no seat for a machine without a lasting id, and says so under the signature', async () => {
+    it('takes no seat for a machine without a lasting id, and reports that under the signature', async () => {
       const { key } = await create({ max_activations: 1 });
       for (const machine_id of ['c-1', 'c-2', 'c-3']) {
         const answer = await validate({ license_key: key, product: 'shop', machine_id, machine_unstable: true });
@@ -495,7 +495,7 @@ describe('licensing over HTTP', function () {
       expect(await validate({ license_key: key, product: 'shop', machine_id: 'real' })).to.include({ valid: true });
     });
 
-    it('keeps a blocked machine blocked, whatever it says of its id', async () => {
+    it('keeps a blocked machine blocked, whatever it reports of its id', async () => {
       const { key, license } = await create({ max_activations: 1 });
       await validate({ license_key: key, product: 'shop', machine_id: 'm' });
       const { body } = await call('GET', `/licenses/${license.id}/activations`);

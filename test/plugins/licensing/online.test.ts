@@ -73,7 +73,7 @@ describe('licensing: validate', () => {
     expect(verifyAnswer(answer, new TestSigner().pem, asked).reason).to.equal('unknown_key');
   });
 
-  it('invalid and product_mismatch tell nothing else', async () => {
+  it('invalid and product_mismatch reveal nothing else', async () => {
     const { key } = await f.license({ licensee: 'Ada', expires_at: '2027-01-01T00:00:00.000Z' });
     const nothing = { licensee: null, features: null, expires_at: null, activation: null, valid: false };
     expect(await ask(f, newKey(), machine(1))).to.deep.include({ status: 'invalid', product: 'shop', ...nothing });
@@ -86,7 +86,7 @@ describe('licensing: validate', () => {
     expect(await f.deps.activations.count()).to.equal(0);
   });
 
-  it('without machine_id no place is judged or taken, and a look takes none', async () => {
+  it('takes no seat without machine_id, nor by a GET', async () => {
     const { key } = await f.license({ max_activations: 1 });
     expect(await ask(f, key)).to.deep.include({ status: 'active', activation: null, machine_id: null });
     expect(await ask(f, key, machine(1), false)).to.deep.include({
@@ -306,7 +306,7 @@ describe('licensing: deactivate', () => {
     expect(await off('x')).to.equal(null);
   });
 
-  it('calls at once all say the same', async () => {
+  it('returns the same to concurrent calls', async () => {
     const { key } = await f.license();
     const all = await Promise.all(Array.from({ length: 8 }, () => off(key)));
     for (const one of all) expect(one).to.deep.equal({ status: 'inactive', released: true, activation: null });
@@ -358,7 +358,7 @@ describe('licensing: files', () => {
     expect(short.payload?.valid_until).to.equal(end);
   });
 
-  it('are refused in the state’s own word', async () => {
+  it('are rejected with the state', async () => {
     const { doc, key } = await f.license({ max_activations: 1 });
     await file(key, machine(1));
     expect(await file(key, machine(2))).to.deep.equal({ status: 'machine_limit' });
@@ -374,7 +374,7 @@ describe('licensing: files', () => {
 });
 
 for (const engine of STORES) {
-  describe(`licensing: machines at once (${engine.name})`, function () {
+  describe(`licensing: concurrent machines (${engine.name})`, function () {
     let opened: Awaited<ReturnType<typeof engine.open>>;
     before(async function () {
       opened = await engine.open(() => this.skip());
@@ -392,7 +392,7 @@ for (const engine of STORES) {
       expect(await a.machines.used(doc)).to.equal(5);
     });
 
-    it('the same machine at once in two processes takes one place', async () => {
+    it('takes one seat for the same machine in two processes', async () => {
       const [a, b] = [fixtureOn(opened.store), fixtureOn(opened.store)];
       const { doc, key } = await a.license();
       const asked = await Promise.all(Array.from({ length: 20 }, (_, i) => statusOf(i % 2 ? a : b, key, machine(1))));

@@ -203,7 +203,7 @@ describe('notifications API', function () {
     await api('DELETE', `/${channel.id}`);
   });
 
-  it('asks for the scope notifications:manage', async () => {
+  it('requires the scope notifications:manage', async () => {
     expect((await fixture.api('GET', BASE, null)).status).to.equal(401);
     expect((await fixture.api('GET', BASE, await fixture.token(['watchdog:manage']))).status).to.equal(403);
   });

@@ -41,7 +41,7 @@ describe('notifications: reminders and damping', () => {
     expect(f.sent).to.have.length(before);
   });
 
-  it('stops reminding when someone acknowledges, and goes on when the alarm is handed back', async () => {
+  it('stops reminding when someone acknowledges, and continues when the alarm is handed back', async () => {
     await f.channel({ repeat_minutes: 10 });
     await goDown('a-1');
     const word = { id: 'i:mia', timestamp: f.clock.iso(), alarm_id: 'a-1', source: 'web-1', by: 'mia' };

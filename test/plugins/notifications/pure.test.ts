@@ -79,7 +79,7 @@ describe('notifications: notes and filters', () => {
   const tagged = downOf({ tags: ['search', 'prod'] });
   const untagged = downOf({ tags: [] });
 
-  it('tells new items, regressions and ends apart', () => {
+  it('distinguishes new items, regressions and ends', () => {
     expect([created.topic, created.severity, created.path, created.title]).to.deep.equal([
       'bug.created',
       'high',
@@ -182,7 +182,7 @@ describe('notifications: notes and filters', () => {
       if (text !== undefined) expect(note?.text).to.match(text);
     });
 
-  it('marks all notifications of a fault alike', () => {
+  it('marks all notifications of a fault equally', () => {
     const data = { source: 'web-1', alarm_id: 'a-1' };
     expect(toNote({ event: 'monitor.down', data })?.fault).to.equal('alarm:a-1');
     expect(toNote({ event: 'monitor.recovered', data })?.fault).to.equal('alarm:a-1');

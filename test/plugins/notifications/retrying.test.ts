@@ -138,7 +138,7 @@ describe('notifications: retrying', () => {
       expect((await f.notes.find({ filter: { channel_id: other.id } })).items).to.have.length(1);
     });
 
-  it('waits as long as the receiver asks', async () => {
+  it('waits for the time of Retry-After', async () => {
     await f.channel();
     f.receive = () => Promise.reject(new SendError('HTTP 429', false, { retryAfterMs: 10 * MINUTE }));
     await f.queue.take(f.bug());

@@ -269,7 +269,7 @@ describe('notifications: services', function () {
       expect([...alerts.keys()]).to.deep.equal(['aos.example alarm:a-1']);
     });
 
-  it('telegram: waits as long as the answer says, and reports a refusal in a 200', async () => {
+  it('telegram: waits for the time of the response, and reports an error in a 200', async () => {
     await open('telegram');
     service = () => [
       429,

@@ -46,7 +46,7 @@ describe('releases: halt by crashes', () => {
     expect(await halted()).to.equal(false);
   });
 
-  it('not with fewer sessions than releases.halt_sessions, and not by one stranger’s word', async () => {
+  it('does not halt with fewer sessions than releases.halt_sessions, nor by reports of one untrusted client', async () => {
     sessions['1.1'] = windowOf(99, 99);
     expect(await halted()).to.equal(false);
     sessions['1.1'] = windowOf(5_000, 2_000, { crash_addresses: 1 });
@@ -91,14 +91,14 @@ describe('releases: halt by crashes', () => {
     expect(await halted()).to.equal(true);
   });
 
-  it('with nothing to compare it goes on; few sessions of the version before are better than none', async () => {
+  it('continues without a version to compare, and compares with few sessions of the version before', async () => {
     sessions = { '1.1': windowOf(500, 400) };
     expect(await halted()).to.equal(false);
     sessions['1.0'] = windowOf(20, 0);
     expect(await halted()).to.equal(true);
   });
 
-  it('goes on when it is set again, and earlier sessions are not its fault', async () => {
+  it('continues when it is set again, without earlier sessions', async () => {
     sessions['1.1'] = windowOf(1_000, 500);
     expect(await halted()).to.equal(true);
     one.clock.forward(10 * MINUTE + 7_000);

@@ -9,7 +9,7 @@ import { ManualClock } from '../access/fixture.js';
 import { CI, ensured, fixtureOn, memoryFixture } from './fixture.js';
 
 describe('releases: the list of changes', function () {
-  it('hides none when the clock is put back, and is what it was once the clock was there again', async () => {
+  it('hides none when the clock moves backwards, and is unchanged when it has caught up', async () => {
     let deps!: ReleaseDeps;
     const f = await memoryFixture((made) => (deps = made));
     const hours = (n: number): void => f.clock.put(n * HOUR_MS);
@@ -48,7 +48,7 @@ describe('releases: the list of changes', function () {
     await f.index.stop();
   });
 
-  it('hides none when the clock is put back while no process runs', async () => {
+  it('hides none when the clock moves backwards while no process runs', async () => {
     const store = await ensured(new MemoryStore());
     const f = fixtureOn(store);
     await f.publish('1.0.0');

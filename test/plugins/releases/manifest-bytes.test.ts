@@ -57,14 +57,14 @@ describe('releases: the bytes of manifests', () => {
     expect(given.count).to.be.at.least(100);
   });
 
-  it('are those of the text, whatever the number of files', async () => {
+  it('are those of the text, for any number of files', async () => {
     for (const count of [0, 1, 499, 500, 501, 1_000]) {
       const wanted = release(count, ['**/*1.js']);
       expect((await buildManifest(wanted)).text, `${count}`).to.equal(manifestText(wanted));
     }
   });
 
-  it('files that are not in order are refused: their text would not be the one that everybody else makes', async () => {
+  it('rejects unordered files, whose text would differ', async () => {
     const wanted = release(2);
     const failed = await buildManifest({ ...wanted, files: wanted.files.toReversed() }).then(
       () => null,

@@ -156,7 +156,7 @@ describe('releases: publishing', () => {
     expect(await newer('2.7', null)).to.deep.equal(told('3.1', '2.7'));
   });
 
-  it('names in `warnings` what is said of the package and nobody knows, by header and by part', async () => {
+  it('lists unknown fields of the package in `warnings`, by header and by part', async () => {
     const one = await memoryFixture();
     const meta = JSON.stringify({ entry: 'app.txt', entri: 'x', runtime: { name: 'node', version: '22', os: 'any' } });
     const bytes = packageOf({ 'app.txt': 'a' });
@@ -183,7 +183,7 @@ describe('releases: publishing', () => {
     expect((refused as ServiceError).fields).to.deep.equal({ 'x-package-meta.entry': 'must be a string' });
   });
 
-  it('refuses and leaves nothing behind', async () => {
+  it('rejects and leaves nothing behind', async () => {
     const one = await memoryFixture();
     const send = (
       bytes: Buffer,
@@ -233,7 +233,7 @@ describe('releases: publishing', () => {
     expect(await one.releaseStore.packages.staged()).to.deep.equal([]);
   });
 
-  it('two at once for the same four: one is published, one is told so', async () => {
+  it('two concurrent publishes of the same release: one succeeds, the other gets publish_in_progress', async () => {
     const store = await ensured(new MemoryStore());
     const packages = memoryPackages();
     const one = fixtureOn(store, packages);
@@ -321,7 +321,7 @@ describe('releases: publishing', () => {
     expect(JSON.parse(String(read['release']?.['manifest_json']))).to.include({ version: '1.2' });
   });
 
-  it('promotes with a manifest of its own', async () => {
+  it('promotes with a separate manifest', async () => {
     const one = await memoryFixture();
     await one.publish('1.0', 'a', { channel: 'beta', build: 'b7' });
     const from = { product: 'shop', channel: 'beta', version: '1.0', platform: null };
@@ -336,7 +336,7 @@ describe('releases: publishing', () => {
     expect(await codeOf(one.changes.promote(CI, from, 'stable', undefined, 'ci'))).to.equal('conflict');
   });
 
-  it('halts a rollout by the error stream, once, and goes on when it is set', async () => {
+  it('halts a rollout by the error stream, once, and continues when it is set', async () => {
     let faults = 0;
     const one = await memoryFixture((deps) => {
       deps.faults = () => ({ count: async () => faults });
@@ -364,7 +364,7 @@ describe('releases: publishing', () => {
     expect(await one.halting.run()).to.equal(0);
   });
 
-  it('answers a repeated question anew after every change', async () => {
+  it('answers a repeated request correctly after every change', async () => {
     let require_signed = false;
     const one = await memoryFixture((deps) => {
       const { projects } = deps;
@@ -431,7 +431,7 @@ describe('releases: publishing', () => {
     expect((one.index.statement('shop', 'stable')?.issued_at ?? '') > first).to.equal(true);
   });
 
-  it('latest.json put back from a copy heals at the next start, and while running with the next look', async () => {
+  it('repairs a replaced latest.json at the next start, and while running at the next check', async () => {
     const one = await memoryFixture();
     await one.publish('1.0');
     const paths = [
@@ -458,7 +458,7 @@ describe('releases: publishing', () => {
     expect(await tags(), 'what agrees is not written').to.deep.equal(before);
   });
 
-  it('mends the store where it differs, and tells what is lost', async () => {
+  it('repairs the store where it differs, and reports what is lost', async () => {
     const one = await memoryFixture();
     await one.publish('1.0');
     await one.publish('1.1');

@@ -4,8 +4,8 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { WatchedStore } from '../../support/watched.js';
 import { ensured, fixtureOn, memoryPackages } from './fixture.js';
 
-describe('the index of releases that nobody asks', function () {
-  it('answers the first question from a look of its own, and the next from memory', async () => {
+describe('an unused index of releases', function () {
+  it('answers the first request by reading the store, and the next from memory', async () => {
     const [store, packages] = [await ensured(new MemoryStore()), memoryPackages()];
     const maker = fixtureOn(store, packages);
     const asked = fixtureOn(store, packages, maker.clock);
@@ -22,7 +22,7 @@ describe('the index of releases that nobody asks', function () {
     }
   });
 
-  it('shares the look between questions that come at once', async () => {
+  it('shares the read between concurrent requests', async () => {
     const store = new WatchedStore();
     const f = fixtureOn(await ensured(store));
     await f.publish('1.1.0');

@@ -9,7 +9,7 @@ import { TestService } from '../../support/service.js';
 const KINDS = ['Alpha', 'Beta', 'Gamma', 'Delta', 'Epsilon', 'Zeta', 'Eta'];
 const VERSION = '1.5.0';
 
-describe('strangers with the public key who report new groups', function () {
+describe('untrusted clients with the public key that report new groups', function () {
   this.timeout(120_000);
   let service: TestService;
   let token: string;
@@ -79,7 +79,7 @@ describe('strangers with the public key who report new groups', function () {
     return releases.find(({ version }) => version === VERSION)?.halted_at !== null;
   };
 
-  it('stop nothing from one network, nor with less than 1 % of the sessions from two; installations do', async () => {
+  it('do not halt a rollout from one network, nor with less than 1 % of the sessions; installations do', async () => {
     await report('192.0.2.1');
     await report('192.0.2.77', 3);
     await report('::ffff:192.0.2.200');

@@ -90,7 +90,7 @@ describe('bugs: an item that was fixed', () => {
     expect(await shown(fixture, id)).to.include({ status: 'closed', late_count: 4, hit_count: 5 });
   });
 
-  it('is judged by numeric segments whatever their spelling (property)', () => {
+  it('compares versions by numeric segments in any spelling (property)', () => {
     const segments = fc.array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 4 });
     const spell = (parts: number[], zeros: number): string => [...parts, ...Array<number>(zeros).fill(0)].join('.');
     const compare = (a: number[], b: number[]): number => {
@@ -111,7 +111,7 @@ describe('bugs: severity', () => {
   let fixture: Fixture;
   beforeEach(async () => (fixture = await memoryFixture()));
 
-  it('rises with the rolling hour: at 100 high, at 1,000 critical and told once; hits of other hours do not add up', async () => {
+  it('raises the severity with the rolling hour: high at 100, critical at 1,000 with one event, without hits of other hours', async () => {
     const { id } = await fixture.bugs.record(report({ severity: 'low' }));
     const bump = async (minute: number, n: number): Promise<void> => {
       await fixture.deps.items.change({ id }, { inc: { [`minutes.m${minute}`]: n, hit_count: n } });
@@ -131,7 +131,7 @@ describe('bugs: severity', () => {
     expect((await fixture.bugs.record(report())).item).to.include({ severity: 'critical', hour_count: 1 });
   });
 
-  it('a muted item rises, and nothing is told of it', async () => {
+  it('raises the severity of a muted item without an event', async () => {
     const muted_by = { rule_id: 'r', reason: 'noise' };
     for (let i = 0; i < 100; i++)
       await fixture.bugs.record(errorReport({ muted_by, severity: 'medium', error_level: 'warning' }));
@@ -271,7 +271,7 @@ describe('bugs: release.published', () => {
     for (const id of [first, second, raced]) expect(await stored(id)).to.include({ closed_by: 'act-1', rev: 2 });
   });
 
-  it('each item is closed once by many publishes at once, and the event comes once', async () => {
+  it('closes each item once in many concurrent publishes, with one event', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => waiting(`Many ${'abcdefghijkl'[i]}`, '8.0')));
     const acts = await Promise.all(
       Array.from({ length: 6 }, (_, i) =>
@@ -287,7 +287,7 @@ describe('bugs: release.published', () => {
     }
   });
 
-  it('every build name of a version closes, whatever its platform was published with last', async () => {
+  it('closes by every build name of a version, for every platform', async () => {
     const [linux, windows] = [await waiting('Linux', 'b7-linux'), await waiting('Windows', 'b7-windows')];
     expect(await api.releasePublished('alpha', { version: '7.0', build: 'b7-linux' })).to.deep.equal([linux]);
     expect(await api.releasePublished('alpha', { version: '7.0', build: 'b7-windows' })).to.deep.equal([windows]);
@@ -299,7 +299,7 @@ describe('bugs: release.published', () => {
       expect(await stored(await waiting(`Withdrawn ${build}`, build))).to.include({ status: 'open' });
   });
 
-  it('a build that is published already closes at once, and an old installation is late', async () => {
+  it('closes immediately for a published build, and treats an old installation as late', async () => {
     expect(await api.releasePublished('alpha', { version: '4.0', build: 'b4' })).to.deep.equal([]);
     const id = await waiting('At once', 'b4');
     expect(await stored(id)).to.include({ status: 'closed', resolved_in_build: 'b4' });

@@ -25,12 +25,12 @@ describe('bugs: the build of a fix', () => {
     });
 
   for (const wrong of ['banana!!', 'a b', '-x', 'x'.repeat(65), 'shop@'])
-    it(`refuses ${wrong.slice(0, 20)}`, async () => {
+    it(`rejects ${wrong.slice(0, 20)}`, async () => {
       expect(await codeOf(resolve(wrong))).to.equal('validation_failed');
       expect((await fixture.deps.items.get(id))?.status).to.equal('open');
     });
 
-  it('refuses one at or below the first that had the error, and warns of one in which it was seen', async () => {
+  it('rejects one at or below the first with the error, and warns of one in which it occurred', async () => {
     for (const old of ['1.2.0', 'v1.2', '1.0']) expect(await codeOf(resolve(old)), old).to.equal('validation_failed');
     const { item, warnings, latest_build } = await resolve('1.4.0');
     expect(item.status).to.equal('resolved');
@@ -39,7 +39,7 @@ describe('bugs: the build of a fix', () => {
     expect(latest_build).to.equal(null);
   });
 
-  it('closes at once by a published build above the last, and never by one in which it was seen', async () => {
+  it('closes immediately by a published build above the last, and never by one in which it occurred', async () => {
     await fixture.published('1.4.0');
     await fixture.published('1.5.0');
     const seen = await resolve('1.4.0');

@@ -45,7 +45,7 @@ for (const engine of ENGINES) {
       address,
     });
 
-    it('a new group by a token counts at once, for its version in any spelling and no other, in its project', async () => {
+    it('counts a new group by a token immediately, for its version in any spelling only, in its project', async () => {
       await send(group());
       await send(group({ app_version: '1.2.0' }));
       await send(group({ app_version: '1.2.1' }));
@@ -60,7 +60,7 @@ for (const engine of ENGINES) {
       expect(counted).to.have.members([...Array<string>(4).fill('alpha 1.2'), 'alpha 1.2.1', 'beta 1.2']);
     });
 
-    it('further occurrences of a group, of whatever version, count nothing', async () => {
+    it('does not count further occurrences of a group, of any version', async () => {
       const one = group();
       for (const app_version of ['1.2', '1.3', '1.2', null]) await send({ ...one, app_version });
       expect(await count()).to.equal(1);
@@ -68,7 +68,7 @@ for (const engine of ENGINES) {
       expect(counted).to.deep.equal(['alpha 1.2']);
     });
 
-    it('what intake keys alone report counts from the networks that are asked for: /24 and /48', async () => {
+    it('counts reports of intake keys from the required number of networks: /24 and /48', async () => {
       const one = group();
       for (const address of ['2001:db8:1:2::a', '2001:db8:1:3::a', '2001:db8:1:ffff:ffff::b'])
         await send(stranger(address, one));
@@ -159,7 +159,7 @@ for (const engine of ENGINES) {
       expect(await fixture.deps.items.get(id)).not.to.have.property('public_fault');
     });
 
-    it('first reports from two networks at once count, whoever made the group', async () => {
+    it('counts concurrent first reports from two networks', async () => {
       const one = group();
       const other = process_(fixture.store);
       await Promise.all([send(stranger('192.0.2.1', one)), send(stranger('198.51.100.2', one), other)]);

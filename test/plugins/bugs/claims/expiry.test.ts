@@ -41,7 +41,7 @@ class Writes {
   }
 }
 
-describe('bugs: leases that run out at once, by the thousand', function () {
+describe('bugs: thousands of leases that expire simultaneously', function () {
   let fixture: Fixture;
   let writes: Writes;
   const last = `019a0000-0000-7000-8000-${'0'.repeat(11)}z`;

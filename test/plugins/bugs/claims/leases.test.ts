@@ -42,7 +42,7 @@ describe('bugs: leases', () => {
   const claim = (caller = MANAGER, request = {}) =>
     fixture.leases.claim(id, caller, { agent: caller.name, ...request });
 
-  it('grants 1,800 s unless asked otherwise, and stores no token', async () => {
+  it('grants 1,800 s by default, and stores no token', async () => {
     const { item, lease } = await claim();
     expect(lease.lease_seconds).to.equal(1800);
     expect(Date.parse(lease.expires_at) - fixture.clock.now()).to.equal(1_800_000);
@@ -51,7 +51,7 @@ describe('bugs: leases', () => {
     expect(JSON.stringify(await fixture.deps.items.get(id))).to.not.include(lease.claim_token);
   });
 
-  it('refuses a live foreign lease and says whose it is', async () => {
+  it('rejects a claim under a live lease of another and names its holder', async () => {
     const { lease } = await claim();
     const error = await refusal(claim(OTHER));
     expect(error.code).to.equal('already_claimed');
@@ -98,7 +98,7 @@ describe('bugs: leases', () => {
     expect((await claim(OTHER)).item).to.include({ status: 'in_progress', claim_count: 2 });
   });
 
-  it('writes what ran out, so that a delta query tells of it', async () => {
+  it('records expired leases, so that a delta query returns them', async () => {
     await claim();
     fixture.clock.advance(1_800_001);
     const since = fixture.clock.iso();
@@ -130,7 +130,7 @@ describe('bugs: leases', () => {
     await settled(other);
   });
 
-  it('hands out an item five times without result, then asks for a person', async () => {
+  it('hands out an item five times without result, then sets needs_info', async () => {
     for (let i = 1; i <= 5; i++) {
       const granted = await fixture.nextItem.next(MANAGER, { lease_seconds: 60 }, {});
       expect(granted.item?.claim_count).to.equal(i);
@@ -152,7 +152,7 @@ describe('bugs: leases', () => {
     expect(Date.parse((await shown(fixture, id)).claim?.expires_at ?? '')).to.equal(fixture.clock.now() + 600_000);
   });
 
-  it('lets nobody else write under a live lease, unless forced with a reason', async () => {
+  it('denies writes of others under a live lease, unless forced with a reason', async () => {
     await claim();
     expect(await codeOf(fixture.edits.edit(id, OTHER, { title: 'x' }))).to.equal('already_claimed');
     expect(await codeOf(fixture.edits.edit(id, OTHER, { title: 'x', claim_token: 'wrong' }))).to.equal('lease_lost');
@@ -163,7 +163,7 @@ describe('bugs: leases', () => {
     expect((await shown(fixture, id)).status).to.equal('in_progress');
   });
 
-  it('refuses a token where nobody holds the item', async () => {
+  it('rejects a token where the item is not claimed', async () => {
     expect(await codeOf(fixture.edits.edit(id, MANAGER, { title: 'x', claim_token: 'stale' }))).to.equal('lease_lost');
     expect(await codeOf(fixture.comments.add(id, MANAGER, { body: 'hi', claim_token: 'stale' }))).to.equal(
       'lease_lost',
@@ -295,7 +295,7 @@ for (const engine of STORES) {
       }
     });
 
-    it('a claim that took long is in the delta of those who asked meanwhile', async () => {
+    it('includes a slow claim in the delta of concurrent queries', async () => {
       const { store, close } = await engine.open();
       try {
         const clock = new ManualClock();

@@ -42,7 +42,7 @@ for (const engine of ENGINES) {
     const release = (ref: string, claim_token: string, more: object = {}) =>
       ask('POST', `/bugs/${ref}/release`, { claim_token, ...more });
 
-    it('is passed by for 24 hours by whoever released it, and by nobody else', async () => {
+    it('skips the item for 24 hours for the agent that released it only', async () => {
       const forged = await make('Forged', 'critical');
       const real = await make('Real');
       const first = await next();
@@ -77,7 +77,7 @@ for (const engine of ENGINES) {
       expect((await next('a'))?.ref).to.equal(blocked);
     });
 
-    it('passes an item by that a person has taken, unless it is asked for', async () => {
+    it('skips an item that is assigned to a user, unless requested', async () => {
       const taken = await make('Taken', 'critical');
       const free = await make('Free');
       await ask('PATCH', `/bugs/${taken}`, { assignee: 'alice' });
@@ -112,7 +112,7 @@ for (const engine of ENGINES) {
       expect([long.status, errorOf(long.body).code]).to.deep.equal([422, 'validation_failed']);
     });
 
-    it('asks for a person after three releases without a change of status', async () => {
+    it('sets needs_info after three releases without a change of status', async () => {
       const ref = await make('A');
       const status = async (): Promise<unknown> =>
         ((await ask('GET', `/bugs/${ref}`)).body['item'] as { status: string }).status;

@@ -89,7 +89,7 @@ for (const { name, open } of ENGINES)
       expect(next).to.have.nested.property('handover.earlier_fix.build', '1.4.0');
     });
 
-    it('tells the holder what others wrote with renew, comment and change, each thing once', async () => {
+    it('returns writes of others to the holder with renew, comment and change, each once', async () => {
       const id = await made();
       const { claim_token } = (await claim(id)).lease;
       await fixture.comments.add(id, TWO, { body: 'Seen on web-2 as well.' });
@@ -123,7 +123,7 @@ for (const { name, open } of ENGINES)
       await fixture.edits.edit(other, ONE, { status: 'resolved', claim_token: lease.claim_token });
     });
 
-    it('tells the holder what is merged into its item, and taken out of it again', async () => {
+    it('returns merges into and splits from its item to the holder', async () => {
       const [id, other] = [await made(), await made()];
       const { claim_token } = (await claim(id)).lease;
       const told = async (): Promise<unknown[]> =>
@@ -215,7 +215,7 @@ for (const { name, open } of ENGINES)
       });
     });
 
-    it('waits for an item as long as it is asked to, and takes what comes', async () => {
+    it('waits for an item for the requested time, and claims the first', async () => {
       const filter = { tags: { has: 'later' } } as const;
       const waiting = fixture.nextItem.next(ONE, { wait_seconds: 25 }, filter);
       const id = await made({ tags: ['later'] });
@@ -230,7 +230,7 @@ for (const { name, open } of ENGINES)
       expect((await left).item).to.equal(null);
     });
 
-    it('lets a credential and agent hold at most max_claims, also of many at once, and counts what ended no more', async () => {
+    it('allows max_claims per credential and agent, also concurrently, without ended ones', async () => {
       const filter = { tags: { has: 'quota' } } as const;
       for (let i = 0; i < 6; i++) await made({ tags: ['quota'] });
       const before = fixture.deps.config.max_claims;
@@ -284,7 +284,7 @@ for (const { name, open } of ENGINES)
       for (const one of processes) await settled(one);
     });
 
-    it('gives many at once the places that are free, whatever was held before, and refuses none that find nothing', async () => {
+    it('gives concurrent claims the free slots, and rejects none without an item', async () => {
       const filter = { tags: { has: 'places' } } as const;
       for (let i = 0; i < 8; i++) await made({ tags: ['places'] });
       const before = fixture.deps.config.max_claims;

@@ -53,7 +53,7 @@ for (const engine of STORES) {
         await close();
       });
 
-      it('tells who made it, and when; the same each time', async () => {
+      it('returns its author and time, the same each time', async () => {
         const at = fixture.clock.iso();
         const made = await fixture.bugs.record(report({ title: 'another', reporter: 'Ada' }));
         ({ id } = made);
@@ -92,7 +92,7 @@ for (const engine of STORES) {
         expect(await stored()).to.equal(0);
       });
 
-      it('tells who fetched it, and when; the same each time', async () => {
+      it('returns who fetched it, and when, the same each time', async () => {
         const at = fixture.clock.iso();
         await fetched();
         fixture.clock.advance(1_000);

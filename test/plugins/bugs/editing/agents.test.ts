@@ -65,7 +65,7 @@ describe('bugs: what agents and people write', () => {
       ['reason of a merge', 'POST', () => `/bugs/${ref}/merge`, () => ({ into: 'alpha-2', reason: secret }), 'reason'],
     ];
     for (const [name, method, path, body, field] of tries) {
-      it(`is refused: ${name}`, async () => {
+      it(`is rejected: ${name}`, async () => {
         const before = await item();
         const { status, body: answer } = await ask(method, path(), body(), {
           bearer: name === 'report' ? REPORT : MANAGE,
@@ -78,7 +78,7 @@ describe('bugs: what agents and people write', () => {
       });
     }
 
-    it('is refused when characters that nobody sees divide a claim token', async () => {
+    it('is rejected when invisible characters divide a claim token', async () => {
       const claimed = await ask('POST', `/bugs/${ref}/claim`, {});
       const { claim_token } = claimed.body['lease'] as { claim_token: string };
       for (const mark of ['\u200b', '\u00ad', '\ufe0f', '\u{e0041}'])
@@ -86,7 +86,7 @@ describe('bugs: what agents and people write', () => {
           expect((await ask('POST', `/bugs/${ref}/comments`, { body })).status, body).to.equal(422);
     });
 
-    it('is refused when the end of a line divides a claim token, or its letters have other shapes', async () => {
+    it('is rejected when a line end divides a claim token, or its letters are full-width', async () => {
       const claimed = await ask('POST', `/bugs/${ref}/claim`, {});
       const { claim_token } = claimed.body['lease'] as { claim_token: string };
       const bold = claim_token.replace(/[A-Z]/g, (c) => String.fromCodePoint(0x1d400 + c.charCodeAt(0) - 65));
@@ -98,7 +98,7 @@ describe('bugs: what agents and people write', () => {
         expect((await ask('POST', `/bugs/${ref}/comments`, { body })).status, body).to.equal(422);
     });
 
-    it('is refused in bulk, item by item', async () => {
+    it('is rejected in bulk, item by item', async () => {
       const { status, body } = await ask('POST', '/bugs/bulk', { ids: [ref], set: { title: secret } });
       expect(status).to.equal(207);
       expect((body['results'] as { error: { code: string } }[])[0]?.error.code).to.equal('validation_failed');
@@ -116,7 +116,7 @@ describe('bugs: what agents and people write', () => {
   });
 
   describe('comment with a change', () => {
-    it('is stored with it, once, and not when the change is refused', async () => {
+    it('is stored with it, once, and not when the change is rejected', async () => {
       const refused = await ask('PATCH', `/bugs/${ref}`, { status: 'in_progress', comment: 'no' });
       expect(refused.status).to.equal(409);
       const done = await ask('PATCH', `/bugs/${ref}`, { status: 'resolved', comment: 'Off by one.' });
@@ -181,7 +181,7 @@ describe('bugs: what agents and people write', () => {
       return (body['items'] as { ref: string }[]).map((found) => found.ref).toSorted();
     };
 
-    it('asks for every word, in title, message or class; quotes keep together; a ref finds its item', async () => {
+    it('requires every word in title, message or class, and quoted phrases; a ref finds its item', async () => {
       const other = (await fixture.bugs.record(report({ title: 'Checkout is slow' }))).ref;
       expect(await refs('checkout')).to.deep.equal([ref, other].toSorted());
       expect(await refs('checkout CART')).to.deep.equal([ref]);
@@ -230,7 +230,7 @@ describe('bugs: what agents and people write', () => {
     });
   });
 
-  it('shows as many occurrences as were asked for', async () => {
+  it('shows the requested number of occurrences', async () => {
     await fixture.bugs.record(errorReport());
     const count = async (query: string): Promise<number> =>
       ((await ask('GET', `/bugs/${ref}${query}`)).body['occurrences'] as object[]).length;

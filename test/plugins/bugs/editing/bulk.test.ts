@@ -170,19 +170,19 @@ for (const engine of ENGINES) {
       ['a duplicate of nothing', { ids: ['alpha-1'], set: { status: 'duplicate' } }, 'set.duplicate_of'],
     ];
     for (const [what, body, field] of faulty) {
-      it(`refuses ${what}`, async () => {
+      it(`rejects ${what}`, async () => {
         const answer = await bulk(body);
         expect([answer.status, answer.code]).to.deep.equal([422, 'validation_failed']);
         expect(answer.fields).to.have.property(field);
       });
     }
 
-    it('refuses wont_fix without a reason', async () => {
+    it('rejects wont_fix without a reason', async () => {
       const answer = await bulk({ ids: ['alpha-1'], set: { status: 'wont_fix', reason: ' ' } });
       expect([answer.status, answer.code]).to.deep.equal([422, 'reason_required']);
     });
 
-    it('asks for bugtracker:manage', async () => {
+    it('requires bugtracker:manage', async () => {
       const answer = await ask('POST', '/bugs/bulk', { ids: ['alpha-1'], set: {} }, { bearer: READ });
       expect([answer.status, answer.code]).to.deep.equal([403, 'insufficient_scope']);
     });

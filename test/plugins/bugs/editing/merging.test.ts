@@ -162,7 +162,7 @@ describe('bugs: merge and split over HTTP', () => {
     expect(split.body['item']).to.include({ id: a.id, status: 'open' });
   });
 
-  it('refuses what cannot be merged, and changes nothing then', async () => {
+  it('rejects an impossible merge, and changes nothing', async () => {
     const [a, b] = [await make(fixture, 'A'), await make(fixture, 'B')];
     const foreign = (await fixture.bugs.record({ ...errorOf('F'), project: 'beta' })).id;
     await fixture.merging.merge(b, a, MANAGER);
@@ -205,7 +205,7 @@ describe('bugs: merge and split over HTTP', () => {
     expect((await ask('PATCH', `/bugs/${b}`, { title: 'x' }, { headers: { 'if-match': '"1"' } })).status).to.equal(200);
   });
 
-  it('tells both histories', async () => {
+  it('writes both histories', async () => {
     const [a, b] = [await make(fixture, 'A'), await make(fixture, 'B')];
     await fixture.merging.merge(a, b, MANAGER);
     await fixture.merging.split(a, MANAGER);

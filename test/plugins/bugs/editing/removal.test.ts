@@ -117,7 +117,7 @@ describe('bugs: what may be deleted', () => {
   });
   afterEach(() => settled(fixture));
 
-  it('asks for the lease, as PATCH does', async () => {
+  it('requires the lease, as PATCH does', async () => {
     const { id } = await fixture.bugs.record(report());
     const { lease } = await fixture.leases.claim(id, { ...MANAGER, id: 'tok-other' }, { agent: 'a' });
     expect(await codeOf(fixture.removal.remove(id, MASTER))).to.equal('already_claimed');
@@ -135,7 +135,7 @@ describe('bugs: what may be deleted', () => {
     expect(await left(fixture, id)).to.deep.equal({});
   });
 
-  it('is refused while others are led to it, in words that say the way', async () => {
+  it('is rejected while duplicates refer to it, with the way to resolve that', async () => {
     const duplicate = await itemIn(fixture, 'duplicate');
     const { duplicate_of: target } = (await fixture.deps.items.get(duplicate)) ?? {};
     expect(await codeOf(fixture.removal.remove(target ?? '', MASTER))).to.equal('conflict');
@@ -164,8 +164,8 @@ function calling<T extends object, K extends keyof T>(collection: T, method: K, 
   });
 }
 
-describe('bugs: a deletion beside other calls', () => {
-  it('by two at once leaves nothing that a report could count at', async () => {
+describe('bugs: a deletion next to concurrent calls', () => {
+  it('by two concurrent calls leaves nothing that a report could count for', async () => {
     const fixture = await memoryFixture();
     const id = await worked(fixture);
     // The other call has removed the item, and has not removed its keys and references yet.
@@ -185,7 +185,7 @@ describe('bugs: a deletion beside other calls', () => {
     await settled(fixture);
   });
 
-  it('refuses no report that was counted before it', async () => {
+  it('rejects no report that was counted before it', async () => {
     const fixture = await memoryFixture();
     const { id } = await fixture.bugs.record(errorReport({ error_level: 'warning', severity: 'medium' }));
     await settled(fixture);
@@ -234,7 +234,7 @@ describe('bugs: a deletion that dies', () => {
 });
 
 describe('bugs: retention', () => {
-  it('deletes ended items that nobody saw for so long, and no others', async () => {
+  it('deletes ended items without recent occurrences, and no others', async () => {
     const fixture = await memoryFixture();
     fixture.deps.config = { ...fixture.deps.config, retention_days: 30 };
     const old: Record<string, string> = {};
@@ -251,7 +251,7 @@ describe('bugs: retention', () => {
     await settled(fixture);
   });
 
-  it('keeps everything unless it is asked for', async () => {
+  it('keeps everything by default', async () => {
     const fixture = await memoryFixture();
     await itemIn(fixture, 'closed');
     await settled(fixture);

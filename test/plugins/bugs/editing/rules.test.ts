@@ -60,7 +60,7 @@ describe('bugs: pure rules', () => {
     ],
   ];
   for (const [name, fields, version, after, verdict] of cases) {
-    it(`judges ${name}: ${verdict}`, () => {
+    it(`evaluates ${name}: ${verdict}`, () => {
       expect(judge(fixed(fields), version, at + after, [{ version: '2.0', build: 'nightly' }])).to.equal(verdict);
     });
   }
@@ -167,7 +167,7 @@ describe('bugs: what occurrences do', () => {
     expect((await shown(fixture, id)).rev).to.equal(2);
   });
 
-  it('tells nothing of a muted item until an occurrence matches no rule', async () => {
+  it('emits nothing for a muted item until an occurrence matches no rule', async () => {
     const muted_by = { rule_id: 'rule-1', reason: 'known noise' };
     const { id } = await fixture.bugs.record(errorReport({ severity: 'critical', error_level: 'fatal', muted_by }));
     expect(await shown(fixture, id)).to.include({
@@ -184,7 +184,7 @@ describe('bugs: what occurrences do', () => {
     expect(await shown(fixture, id)).to.include({ muted: true, hit_count: 4 });
   });
 
-  it('unmutes what a rule muted; the next occurrence tells what was never told', async () => {
+  it('unmutes items of a deleted rule; the next occurrence emits the missing event', async () => {
     const muted_by = { rule_id: 'rule-1', reason: 'known noise' };
     await fixture.bugs.record(errorReport({ muted_by }));
     expect(await fixture.bugs.unmuteRule('rule-1')).to.equal(1);

@@ -104,7 +104,7 @@ describe('bugs: items for plugins', () => {
     expect(await historyOf(fixture, one)).to.include('plugin:oncall: commented');
   });
 
-  it('refuses what no comment is, and live tokens', async () => {
+  it('rejects an invalid comment, and live tokens', async () => {
     const id = await made();
     for (const [given, field] of [
       [{ body: ' ', key: 'k' }, 'body'],
@@ -137,7 +137,7 @@ describe('bugs: items for plugins', () => {
     expect(await items.resolve(id, { build: '1.7' })).to.include({ status: 'closed', resolved_in_build: '1.6' });
   });
 
-  it('many at once resolve once', async () => {
+  it('resolves once for many concurrent calls', async () => {
     const id = await made();
     await Promise.all(Array.from({ length: 8 }, () => items.resolve(id, { comment: 'done' })));
     expect(await commentsOf(fixture, id)).to.have.length(1);

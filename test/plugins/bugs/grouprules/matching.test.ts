@@ -112,7 +112,7 @@ describe('grouping rules: what is made of a report', () => {
     expect(rulingOf({ message: 'no( never)?', title: '{{ 1 }}' })?.title).to.equal(null);
   });
 
-  it('without {{ default }} one fingerprint is one group, whatever the class; with it the class still counts', () => {
+  it('groups by the fingerprint in any class without {{ default }}, and also by class with it', () => {
     const keyOf = (fields: Partial<GroupingRule>, given: Partial<GroupingInput>): string => {
       const report = { ...REPORT, ...given };
       return keyedBy(report, rulingOf(fields, given), {}).dedup_key;
@@ -167,7 +167,7 @@ describe('grouping rules: what is made of a report', () => {
   });
 });
 
-describe('grouping rules: what is refused', () => {
+describe('grouping rules: rejections', () => {
   const cases: [string, Partial<GroupingRule>, string, RegExp][] = [
     ['nothing to match', {}, 'message', /name a class/],
     ['nothing to do', { message: 'a', fingerprint: null }, 'fingerprint', /fingerprint, a title/],

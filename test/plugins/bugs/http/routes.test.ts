@@ -83,7 +83,7 @@ describe('bugs: routes', () => {
     ['no project', { title: 'x' }, 'project'],
   ];
   for (const [name, body, field] of bad) {
-    it(`refuses a report with ${name}`, async () => {
+    it(`rejects a report with ${name}`, async () => {
       const answer = await ask('POST', '/report', REPORT, body);
       expect(seen(answer)).to.deep.equal([422, 'validation_failed']);
       expect(answer.fields).to.have.property(field);
@@ -101,7 +101,7 @@ describe('bugs: routes', () => {
     expect(next.body['warnings']).to.deep.equal(['agnet is no field of this call']);
   });
 
-  it('stores the build of a fix in a report as in a change, and refuses what names none', async () => {
+  it('stores the build of a fix in a report as in a change, and rejects an invalid one', async () => {
     const send = (resolved_in_build: string) =>
       ask('POST', '/report', REPORT, { project: 'alpha', title: `Fixed in ${resolved_in_build}`, resolved_in_build });
     for (const [given, stored] of [
@@ -127,7 +127,7 @@ describe('bugs: routes', () => {
     expect((answer.body['item'] as unknown as Item).stack_trace).to.have.lengthOf(65_536);
   });
 
-  it('asks for the right scope', async () => {
+  it('requires the scope of the call', async () => {
     const { id } = await make();
     const table: [string, string, string, object | undefined][] = [
       ['POST', '/report', READ, { project: 'alpha', title: 'x' }],
@@ -148,7 +148,7 @@ describe('bugs: routes', () => {
     expect((await ask('GET', '/projects', REPORT)).status).to.equal(200);
   });
 
-  it('refuses queries that it would have to ignore', async () => {
+  it('rejects unknown queries', async () => {
     const table = [
       'colour=red',
       'severity=urgent',
@@ -240,7 +240,7 @@ describe('bugs: routes', () => {
     ]);
   });
 
-  it('answers 404 for what is not there, whatever the call', async () => {
+  it('returns 404 for a missing item in every call', async () => {
     for (const id of ['alpha-99', '01980000-0000-7000-8000-000000000000', '%00', '..%2f..', '$where']) {
       expect(seen(await ask('GET', `/bugs/${id}`, READ)), id).to.deep.equal([404, 'not_found']);
       expect(seen(await ask('PATCH', `/bugs/${id}`, MANAGE, { title: 'x' })), id).to.deep.equal([404, 'not_found']);
@@ -250,7 +250,7 @@ describe('bugs: routes', () => {
 });
 
 describe('bugs: the plugin', () => {
-  it('boots in a kernel, takes a report and tells of it', async () => {
+  it('boots in a kernel, accepts a report and emits its event', async () => {
     const told: string[] = [];
     const projects = definePlugin({
       id: 'projects',

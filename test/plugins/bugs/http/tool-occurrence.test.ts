@@ -59,7 +59,7 @@ describe('bugs: occurrences for agents', () => {
     expect(compact(own, SDK)).to.deep.equal({ context: { order: 7 } });
   });
 
-  it('a caller within the lines of the failure is named, with its values, and its lines are told once', () => {
+  it('names a caller within the lines of the failure, with its values, and repeats no lines', () => {
     const source = { 1: 'function rate(table) {', 2: '  return table.x.rate;', 3: '}', 4: 'rate(tables[0]);' };
     const frame = { filename: 'src/a.ts', function: 'run', lineno: 4, source, locals: { tables: '[]' } };
     const far = { ...frame, filename: 'src/b.ts', function: 'main' };

@@ -66,12 +66,12 @@ describe('bugs: texts of tool answers', () => {
     ['a > b, and `> c`', ['a > b, and `> c`']],
   ];
   for (const [body, parts] of quotes)
-    it(`tells own lines from quotes: ${JSON.stringify(body)}`, () => {
+    it(`separates own lines from quotes: ${JSON.stringify(body)}`, () => {
       const found = splitQuotes(body).map(({ text, quoted }) => (quoted ? `>${text}` : text));
       expect(found).to.deep.equal(parts);
     });
 
-  it('shows the words of a person alone as a user’s, whatever an author is called', () => {
+  it('shows only the words of a user as a user’s, for any name of the author', () => {
     const comment = { id: 'x', body: 'Fix it.', author: 'admin', untrusted_fields: ['body', 'author'] };
     for (const author_kind of ['agent', 'integration', undefined])
       expect(showComments([{ ...comment, author_kind }])).to.have.nested.property('[0].body', 'Fix it.');

@@ -88,7 +88,7 @@ describe('bugs: the cost of an occurrence', () => {
     expect(calls).to.deep.equal(['keys.get', 'transact refs items']);
   });
 
-  it('asks for the grouping rules once a second at most, and reads them only when they moved', async () => {
+  it('checks the grouping rules at most once a second, and reads them only after a change', async () => {
     const asked = (): string[] => calls.splice(0).filter((call) => call.startsWith('rule'));
     for (let i = 0; i < 20; i++) await fixture.bugs.record(errorReport());
     expect(asked()).to.deep.equal([]);

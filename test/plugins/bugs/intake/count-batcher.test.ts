@@ -7,7 +7,7 @@ import type { Update } from '../../../../ports/store.js';
 import { errorReport, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 for (const { name, open } of STORES) {
-  describe(`bugs: counting what comes at once (${name})`, () => {
+  describe(`bugs: counting concurrent reports (${name})`, () => {
     let close: () => Promise<void>;
     let fixture: Fixture;
     let writes = 0;
@@ -32,7 +32,7 @@ for (const { name, open } of STORES) {
     });
     afterEach(() => close());
 
-    it('writes less often than it counts, and every report learns its own count', async () => {
+    it('writes less often than it counts, and returns every report its own count', async () => {
       const counts = await Promise.all(
         Array.from({ length: 40 }, async () => {
           const { hit_count, hour_count, created, item } = await fixture.bugs.record(errorReport());

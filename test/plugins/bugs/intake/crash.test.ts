@@ -68,7 +68,7 @@ describe('bugs: kill -9 at every write', () => {
     });
   }
 
-  it('tells how old the oldest change is whose events are not out', async () => {
+  it('returns the age of the oldest change with unsent events', async () => {
     const store = await ensured(new MemoryStore());
     let listens = false;
     const fixture = fixtureOn(store, undefined, (deps) => (deps.emit = async () => listens));
@@ -82,7 +82,7 @@ describe('bugs: kill -9 at every write', () => {
     expect(await fixture.outbox.oldestAge()).to.equal(0);
   });
 
-  it('a change that was answered is told, also when the process dies right behind it', async () => {
+  it('emits the event of an acknowledged change, also when the process is killed right after it', async () => {
     const store = await ensured(new MemoryStore());
     const first = fixtureOn(store);
     const { id } = await first.bugs.record(errorReport());

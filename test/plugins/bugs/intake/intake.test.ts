@@ -57,7 +57,7 @@ for (const engine of STORES) {
       expect(fixture.told.map(({ event }) => event)).to.deep.equal(['bug.created']);
     });
 
-    it('refuses an unknown project and stores nothing', async () => {
+    it('rejects an unknown project and stores nothing', async () => {
       const fixture = process();
       expect(await codeOf(fixture.bugs.record(report({ project: 'nowhere' })))).to.equal('unknown_project');
       expect(await total(fixture)).to.deep.equal({ items: 0, hits: 0 });
@@ -172,7 +172,7 @@ for (const engine of STORES) {
       expect(await fixture.deps.occurrences.count({ item_id: last?.id ?? '' })).to.equal(50);
     });
 
-    it('samples anew after 30 days, when the old payloads are gone', async () => {
+    it('samples again after 30 days, when the old payloads are deleted', async () => {
       const fixture = process();
       for (let i = 0; i < 60; i++) await fixture.bugs.record(errorReport());
       fixture.clock.advance(31 * 86_400_000);
@@ -183,7 +183,7 @@ for (const engine of STORES) {
       expect(await fixture.deps.occurrences.count()).to.equal(2);
     });
 
-    it('counts each accepted report once, in one item per key, whatever the order', async () => {
+    it('counts each accepted report once, in one item per key, in any order', async () => {
       const files = fc.constantFrom(null, 'a.ts', 'b.ts');
       const incoming = fc.record({
         message: fc.constantFrom('one', 'two', 'three'),

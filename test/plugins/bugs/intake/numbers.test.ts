@@ -5,7 +5,7 @@ import { ItemNumbers, type PredictedNumber } from '../../../../plugins/bugs/inta
 import { errorReport, fixtureOn, memoryFixture, settled, STORES } from '../fixture.js';
 
 describe('bugs: numbers of new items', () => {
-  it('of many at once are all there, in few writes, and each project has its own', async () => {
+  it('are assigned to many concurrent items in few writes, separately per project', async () => {
     const { deps } = await memoryFixture();
     let writes = 0;
     const { counters } = deps;

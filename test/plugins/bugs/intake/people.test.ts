@@ -43,7 +43,7 @@ for (const engine of ENGINES) {
       expect(told).to.deep.equal([1, null]);
     });
 
-    it('loses nobody to another process that counts at the same time', async () => {
+    it('loses no user to another process that counts concurrently', async () => {
       const { id } = await fixture.bugs.record(of('first'));
       await Promise.all([
         ...Array.from({ length: 8 }, (_, i) => fixture.bugs.recordAll(named(i * 3, i * 3 + 3))),
@@ -73,7 +73,7 @@ for (const engine of ENGINES) {
       expect((await fixture.bugs.record(of('joe', { muted_by }))).item.people).to.equal(4);
     });
 
-    it('counts nobody for the repeat of a reference', async () => {
+    it('counts no user for a repeated reference', async () => {
       await fixture.bugs.record(of('ada', { client_ref: 'r1' }));
       expect((await fixture.bugs.record(of('bob', { client_ref: 'r1' }))).item.people).to.equal(1);
     });

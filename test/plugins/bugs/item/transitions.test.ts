@@ -2,13 +2,13 @@
 import { expect } from 'chai';
 import { codeOf, itemIn, MANAGER, memoryFixture, report, shown, type Fixture } from '../fixture.js';
 
-describe('bugs: what a transition asks for', () => {
+describe('bugs: requirements of transitions', () => {
   let fixture: Fixture;
   beforeEach(async () => {
     fixture = await memoryFixture();
   });
 
-  it('refuses wont_fix without reason and leaves the other fields alone', async () => {
+  it('rejects wont_fix without a reason and keeps the other fields', async () => {
     const id = await itemIn(fixture, 'open', 'Left alone');
     expect(await codeOf(fixture.edits.edit(id, MANAGER, { status: 'wont_fix', title: 'New' }))).to.equal(
       'reason_required',
@@ -16,7 +16,7 @@ describe('bugs: what a transition asks for', () => {
     expect((await shown(fixture, id)).title).to.equal('Left alone');
   });
 
-  it('refuses a duplicate without target, of itself, in a circle, of another project, of nothing', async () => {
+  it('rejects a duplicate without target, of itself, in a cycle, of another project, of a missing item', async () => {
     const a = await itemIn(fixture, 'open', 'A');
     const b = await itemIn(fixture, 'open', 'B');
     const foreign = (await fixture.bugs.record(report({ project: 'beta', title: 'C' }))).id;
@@ -72,7 +72,7 @@ describe('bugs: what a transition asks for', () => {
     ]);
   });
 
-  it('locks the severity that a person set, and tells of critical once', async () => {
+  it('locks the severity of a user, and emits critical once', async () => {
     const id = await itemIn(fixture, 'open');
     const item = await fixture.edits.edit(id, MANAGER, { severity: 'critical' });
     expect(item.severity_locked).to.equal(true);
@@ -82,7 +82,7 @@ describe('bugs: what a transition asks for', () => {
     expect(fixture.told.filter(({ event }) => event === 'bug.critical')).to.have.lengthOf(1);
   });
 
-  it('tells bug.resolved once per cycle', async () => {
+  it('emits bug.resolved once per cycle', async () => {
     const id = await itemIn(fixture, 'resolved');
     await fixture.edits.edit(id, MANAGER, { status: 'closed' });
     await fixture.jobs.stop();
@@ -93,7 +93,7 @@ describe('bugs: what a transition asks for', () => {
     expect(fixture.told.filter(({ event }) => event === 'bug.resolved')).to.have.lengthOf(2);
   });
 
-  it('closes at once what a published release fixes, and clears resolved_in_build on reopening', async () => {
+  it('closes items fixed by a published release immediately, and clears resolved_in_build on reopening', async () => {
     await fixture.published('1.2.0', 'nightly-7');
     const a = await itemIn(fixture, 'open', 'by version');
     expect((await fixture.edits.edit(a, MANAGER, { status: 'resolved', resolved_in_build: '1.2' })).status).to.equal(

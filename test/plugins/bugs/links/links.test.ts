@@ -140,7 +140,7 @@ for (const engine of ENGINES)
       expect((await linksAt(fixture, blocked)).map(({ finished }) => finished)).to.deep.equal([true, true]);
     });
 
-    it('refuses itself, what is not there, a circle and more than fifty links, and changes nothing', async () => {
+    it('rejects itself, a missing item, a cycle and more than fifty links, and changes nothing', async () => {
       const [a, b, c] = [await make(fixture), await make(fixture), await make(fixture)];
       await link(fixture, a, 'blocks', b);
       await link(fixture, b, 'blocks', c);
@@ -191,7 +191,7 @@ for (const engine of ENGINES)
       expect(await linksAt(fixture, centre)).to.have.lengthOf(MOST_LINKS);
     });
 
-    it('decides right while two processes end and reopen blockers at once', async () => {
+    it('is consistent while two processes end and reopen blockers concurrently', async () => {
       const [a, b, blocked] = [await make(fixture), await make(fixture), await make(fixture)];
       await link(fixture, a, 'blocks', blocked);
       await link(fixture, b, 'blocks', blocked);
@@ -228,7 +228,7 @@ for (const engine of ENGINES)
       expect(await next(fixture, [mine])).to.equal(mine);
     });
 
-    it('asks an agent for the lease of the item that it blocks, and renews it', async () => {
+    it('requires the lease of the blocked item from an agent, and renews it', async () => {
       const [a, b] = [await make(fixture), await make(fixture)];
       const agent: BugCaller = { ...MANAGER, id: 'tok-agent', name: 'agent', by_tool: true };
       const { lease } = await fixture.leases.claim(a, agent, {});
@@ -262,7 +262,7 @@ describe('bugs: links and a process that dies at a write', () => {
     remove: (fixture, blocker) => fixture.removal.remove(blocker, MASTER),
   };
   for (const [name, act] of Object.entries(acts))
-    it(`agrees at both ends after ${name}, whatever the write`, async () => {
+    it(`is consistent at both ends after ${name}, for any write`, async () => {
       for (let n = 1; n < 40; n++)
         for (const late of [false, true]) {
           const store = await ensured(new MemoryStore());

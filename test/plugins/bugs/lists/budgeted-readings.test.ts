@@ -37,7 +37,7 @@ describe('bugs: readings with a budget', () => {
     expect(await take('a', 2)).to.equal(2);
   });
 
-  it('take their share of the time, however many are asked for', async () => {
+  it('take their share of the time, for any number of requests', async () => {
     let spent = 0;
     for (let i = 0; i < 1000; i++) {
       const before = read.length;
@@ -50,7 +50,7 @@ describe('bugs: readings with a budget', () => {
     expect(spent).to.be.at.least(passed * 0.04);
   });
 
-  it('give out an older value where a new one has no room, and nothing where there is none', async () => {
+  it('return an older value without budget, and nothing where none exists', async () => {
     await take('a', 2);
     await take('b', 500);
     now += 1000;
@@ -61,7 +61,7 @@ describe('bugs: readings with a budget', () => {
     expect(await take('a')).to.equal(3);
   });
 
-  it('keep nobody waiting, and are there for the next one', async () => {
+  it('return without waiting, and are cached for the next request', async () => {
     let end: (value: number) => void = () => undefined;
     const slow = new Promise<number>((resolve) => (end = resolve));
     expect(await readings.take('slow', () => slow)).to.equal(null);

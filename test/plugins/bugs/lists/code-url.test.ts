@@ -112,7 +112,7 @@ describe('the code’s page in its repository', () => {
       expect(of('https://github.com/acme/shop', file)).to.equal(null);
     });
 
-  it('whatever a report says, it is a page of the repository, or none', () => {
+  it('is a page of the repository or null for any report', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(text, text, fc.integer(), (file_path, commit_sha, line_no) => {

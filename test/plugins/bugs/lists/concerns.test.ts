@@ -16,7 +16,7 @@ const item = (id: string, more: Partial<ErrorGroup>): ErrorGroup =>
   }) as ErrorGroup;
 
 describe('bugs: what the dashboard puts first', () => {
-  it('folds alike ones, and puts the loudest first, then what was seen last', () => {
+  it('folds similar ones, and sorts by hits, then by the last occurrence', () => {
     const flood = Array.from({ length: 488 }, (_, i) =>
       item(`${i}`, { last_seen_at: `2026-11-20T07:${String(i % 60).padStart(2, '0')}:00.000Z` }),
     );

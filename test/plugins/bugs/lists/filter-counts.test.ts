@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ENGINES, fixtureOn, report, type Fixture } from '../fixture.js';
 
 for (const engine of ENGINES) {
-  describe(`bugs: counts beside filters on ${engine.name}`, function () {
+  describe(`bugs: counts of filters on ${engine.name}`, function () {
     let fixture: Fixture;
     let close: () => Promise<void>;
     before(async function () {
@@ -19,7 +19,7 @@ for (const engine of ENGINES) {
     });
     after(async () => close?.());
 
-    it('say what each value would show beside the other filters', async () => {
+    it('show the results of each value with the other filters', async () => {
       const query = { project: ['alpha'], status: ['open'], severity: ['high'] };
       const asked = (): Promise<object | null> =>
         fixture.board.countsBeside('a', query, ['project', 'severity', 'status', 'type']);

@@ -54,7 +54,7 @@ describe('bugs: lists', () => {
     expect(await sorted({ muted: [false], regression: [false], status: ['open'] })).to.deep.equal(['Three', 'Two']);
   });
 
-  it('a client_ref in full finds its item, whoever sent it, within the projects that are asked for', async () => {
+  it('finds an item by its full client_ref, of any sender, within the requested projects', async () => {
     await fixture.bugs.record(report({ title: 'One', client_ref: 'TICKET 7' }));
     await fixture.bugs.record(report({ title: 'Two', client_ref: 'TICKET 7', project: 'beta' }));
     await fixture.bugs.record(errorReport({ title: 'Three', client_ref: 'TICKET 7', intake_key: 'key' }));
@@ -67,7 +67,7 @@ describe('bugs: lists', () => {
     expect(await found({ q: ['TICKET 7'], type: ['error'] })).to.deep.equal(['Three']);
   });
 
-  it('sorts by severity by rank, and by last_seen_at unless asked', async () => {
+  it('sorts severities by rank, and by last_seen_at by default', async () => {
     for (const severity of ['low', 'critical', 'medium', 'high'] as const) {
       await fixture.bugs.record(report({ title: severity, severity }));
       fixture.clock.advance(1000);
@@ -108,7 +108,7 @@ describe('bugs: lists', () => {
     });
   }
 
-  it('pages, counts when asked, and refuses a cursor of another list', async () => {
+  it('pages, counts on request, and rejects a cursor of another list', async () => {
     for (let i = 0; i < 5; i++)
       await fixture.bugs.record(report({ title: `t${i}`, description: 'long', error_message: 'e'.repeat(i + 1) }));
     const first = await fixture.lists.list(MANAGER, { limit: 3, include_total: true });
@@ -270,7 +270,7 @@ describe('bugs: the safe mark', () => {
     await writing;
   });
 
-  it('misses nothing of an hour that the clock was put back for, though nobody asked meanwhile', async () => {
+  it('misses nothing when the clock moved backwards for an hour without a query', async () => {
     const fixture = await memoryFixture();
     const ask = (mark: string) => fixture.lists.list(MANAGER, { updated_since: mark });
     fixture.clock.advance(60_000);
@@ -282,7 +282,7 @@ describe('bugs: the safe mark', () => {
     expect(listed(await ask(server_time)).map((item) => item.ref)).to.deep.equal([ref]);
   });
 
-  it('misses nothing when the clock is put back by hours, and is put ahead and back again', async () => {
+  it('misses nothing when the clock moves backwards by hours, forwards and back again', async () => {
     const fixture = await memoryFixture();
     const ask = async (mark: string): Promise<{ refs: string[]; mark: string }> => {
       const page = await fixture.lists.list(MANAGER, { updated_since: mark });
@@ -318,7 +318,7 @@ describe('bugs: the safe mark', () => {
     expect(early).to.match(/-\d+$/);
   });
 
-  it('misses nothing when the clock is put back while no process runs', async () => {
+  it('misses nothing when the clock moves backwards while no process runs', async () => {
     const before = await memoryFixture();
     const write = async ({ bugs }: Fixture, title: string): Promise<string> =>
       (await bugs.record(report({ title }))).ref;

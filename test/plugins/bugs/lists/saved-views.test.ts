@@ -33,7 +33,7 @@ for (const engine of ENGINES) {
       expect(await fixture.views.find(own?.id ?? '', ANN)).to.equal(null);
     });
 
-    it('are replaced under the same name, whatever its case', async () => {
+    it('are replaced under the same name in any case', async () => {
       const first = await fixture.views.save(ANN, { name: 'Mine', shared: true, query: { status: 'open' } });
       const second = await fixture.views.save(ANN, { name: ' MINE ', query: { status: ['closed'] } });
       expect(second.id).to.equal(first.id);
@@ -84,7 +84,7 @@ describe('bugs: saved views', () => {
     await fixture.views.save(BOB, { name: 'Another account', query: {} });
   });
 
-  it('belong to whoever is signed in', () => {
+  it('belong to the signed-in user', () => {
     const session = { kind: 'session', session_id: 's', account_id: 'u1', username: 'ann', role: 'admin' } as const;
     expect(viewerOf(session)).to.deep.equal({ id: 'user:u1', name: 'ann', admin: true });
     expect(viewerOf({ ...session, role: 'member' }).admin).to.equal(false);

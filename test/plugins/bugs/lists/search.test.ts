@@ -83,7 +83,7 @@ for (const engine of ENGINES) {
       expect(await fixture.deps.words.get(id)).to.equal(null);
     });
 
-    it('twenty comments at once are all found', async () => {
+    it('finds all of twenty concurrent comments', async () => {
       const { id } = await fixture.bugs.record(report({ title: 'Busy' }));
       const other = fixtureOn(fixture.store, fixture.clock);
       await Promise.all(

@@ -50,7 +50,7 @@ for (const engine of ENGINES)
       expect(await near(one.id)).to.deep.equal([sameFile.id, words]);
     });
 
-    it('is told to whoever claims an item, at most three of them', async () => {
+    it('are returned with a claim, at most three', async () => {
       const made: string[] = [];
       for (const nth of ['first', 'second', 'third', 'fourth', 'fifth'])
         made.push(await make({ title: `Unreachable warehouse scanner ${nth}` }));

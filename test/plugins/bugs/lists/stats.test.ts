@@ -121,7 +121,7 @@ for (const engine of ENGINES) {
       expect(stats.per_day[29]).to.deep.equal({ date: '2026-11-20', new: 1, resolved: 1, regressed: 0 });
     });
 
-    it('shows the project that is asked for, and nothing of another than the caller’s', async () => {
+    it('shows the requested project, and none but the caller’s', async () => {
       await itemIn(fixture, 'open');
       await fixture.bugs.record(report({ project: 'beta', title: 'Elsewhere' }));
       await settled(fixture);
@@ -150,7 +150,7 @@ describe('bugs: stats', () => {
     expect(by_status.open).to.equal(1);
   });
 
-  it('are counted once for all who ask meanwhile, and never before they asked', async () => {
+  it('are counted once for concurrent requests, and never before a request', async () => {
     let counts = 0;
     const plain = await memoryFixture();
     const fixture = fixtureOn(plain.store, plain.clock, (deps) => {
@@ -184,7 +184,7 @@ describe('bugs: stats', () => {
     expect(await shows()).to.equal(250_001);
   });
 
-  it('ask for bugtracker:read', async () => {
+  it('require bugtracker:read', async () => {
     const ask = await httpOf(await memoryFixture());
     expect((await ask('GET', '/stats', undefined, { bearer: REPORT })).status).to.equal(403);
   });

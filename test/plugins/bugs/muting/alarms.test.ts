@@ -59,7 +59,7 @@ describe('bugs: the rate of a muted group', () => {
     expect(rateOf({})).to.deep.equal({ minute: 0, count: 0, before: 0 });
   });
 
-  it('asks for what follows from the count, the threshold and what was told', () => {
+  it('returns the next step from the count, the threshold and the last alarm', () => {
     const of = (minutes: Record<string, number>, alarm?: string) =>
       verdictOf({ minutes, alarm, muted_by_rule_id: 'r' }, { rule_id: 'r', threshold: 3 });
     expect(of({ m9: 3 })).to.equal('none');
@@ -73,7 +73,7 @@ describe('bugs: the rate of a muted group', () => {
     expect(verdictOf({ minutes: { m9: 9 }, muted_by_rule_id: null }, { rule_id: 'r', threshold: 1 })).to.equal('none');
   });
 
-  it('is told exactly where a model tells it (property)', async () => {
+  it('is emitted exactly where a model emits it (property)', async () => {
     const steps = fc.array(
       fc.record({
         wait: fc.oneof(fc.integer({ min: 0, max: 90_000 }), fc.integer({ min: 0, max: 80 * MINUTE })),
@@ -105,7 +105,7 @@ describe('bugs: the rate of a muted group', () => {
       beforeEach(async () => ({ store, close } = await open()));
       afterEach(() => close());
 
-      it('is told once, with its cause, and moves no revision', async () => {
+      it('is emitted once, with its cause, without a new revision', async () => {
         const fixture = fixtureOn(store);
         const first = await noisy(fixture, 3);
         for (let i = 0; i < 9; i++) await noisy(fixture, 3);
@@ -118,7 +118,7 @@ describe('bugs: the rate of a muted group', () => {
         expect(item?.outbox).to.deep.equal([]);
       });
 
-      it('is told again only after the count has fallen to the threshold', async () => {
+      it('is emitted again only after the count has fallen to the threshold', async () => {
         const fixture = fixtureOn(store);
         for (let i = 0; i < 4; i++) await noisy(fixture, 3);
         fixture.clock.advance(30 * MINUTE);
@@ -133,7 +133,7 @@ describe('bugs: the rate of a muted group', () => {
         expect((await exceeded(fixture)).map(({ data }) => data['count'])).to.deep.equal([4, 4]);
       });
 
-      it('of 64 parallel reports, through two processes, one tells', async () => {
+      it('is emitted by one of 64 parallel reports in two processes', async () => {
         const clock = new ManualClock();
         const fixtures = [fixtureOn(store, clock), fixtureOn(store, clock)];
         const burst = (): Promise<unknown> =>
@@ -148,7 +148,7 @@ describe('bugs: the rate of a muted group', () => {
         expect(new Set(told.map(({ id }) => id)).size).to.equal(2);
       });
 
-      it('clocks that differ by a minute tell once too', async () => {
+      it('is emitted once when clocks differ by a minute', async () => {
         const slow = new ManualClock();
         const fast = new ManualClock();
         fast.advance(MINUTE);
@@ -183,7 +183,7 @@ describe('bugs: the rate of a muted group', () => {
         expect((await exceeded(fixture, heir)).map(({ data }) => data['count'])).to.deep.equal([4]);
       });
 
-      it('a rule that is newer than the rate has nothing to tell of it', async () => {
+      it('is not emitted for a rate before the rule', async () => {
         const clock = new ManualClock();
         const fixture = fixtureOn(store, clock, (deps) => {
           deps.filters = () => [watching(3, '2026-12-01T00:00:00.000Z')];
@@ -197,7 +197,7 @@ describe('bugs: the rate of a muted group', () => {
         expect(await exceeded(fixture)).to.deep.equal([]);
       });
 
-      it('an event that no listener took is told again, under its id', async () => {
+      it('is emitted again under its id when no listener accepted it', async () => {
         const clock = new ManualClock();
         const ids: string[] = [];
         const deaf = fixtureOn(store, clock, (deps) => {

@@ -87,7 +87,7 @@ describe('bugs: pages of grouping rules', () => {
   });
   const rules = () => fixture.regrouping.list(MEMBER, 'alpha');
 
-  it('without a project it asks for one; a project without rules says what to do', async () => {
+  it('requires a project, and says what to do without rules', async () => {
     expect(await visit('/grouping-rules')).to.include('Choose a project');
     const empty = await visit('/grouping-rules', { query: { project: 'alpha' } });
     expect(empty).to.include('No grouping rules').and.include('/grouping-rules/new?project=alpha');
@@ -108,7 +108,7 @@ describe('bugs: pages of grouping rules', () => {
     expect(form).to.include('timeout\n{{ 1 }}</textarea>');
   });
 
-  it('shows everything that is wrong beside its control, and what was typed', async () => {
+  it('shows every error at its control, and the input', async () => {
     const refused = await post('/grouping-rules', typed({ message: `(${HOSTILE}`, title: '{{ host }}' }));
     const text = html(refused);
     expect(text.match(/aria-invalid="true"/g)).to.have.length(2);

@@ -121,7 +121,7 @@ describe('bugs: pages', () => {
         .and.include('href="/bugs"');
     });
 
-    it('refuses values that no filter has', () => {
+    it('rejects unknown values of filters', () => {
       const query = page('/bugs').input?.query;
       for (const wrong of [{ status: ['done'] }, { severity: ['urgent'] }, { sort: 'title' }, { muted: ['maybe'] }]) {
         expect(query?.validate(wrong).error, JSON.stringify(wrong)).to.not.equal(undefined);
@@ -378,7 +378,7 @@ describe('bugs: pages', () => {
       });
     }
 
-    it('under a live lease nothing changes without a reason; with one the lease is overridden and told', async () => {
+    it('requires a reason to override a live lease, and records the override', async () => {
       const { ref } = await fixture.bugs.record(report());
       await fixture.leases.claim(ref, MANAGER, { agent: 'fixer-7' });
       expect(((await post(ref, 'status', { status: 'closed' })) as View).status).to.equal(409);
@@ -425,7 +425,7 @@ describe('bugs: pages', () => {
       expect(html).to.include('name="expected_count" value="2"').and.include('href="/bugs?status&#x3D;open"');
     });
 
-    it('what can be taken back is not asked for, and what matches a filter is', async () => {
+    it('confirms only changes by a filter, and not those with an undo', async () => {
       const { id, ref } = await fixture.bugs.record(report());
       const closed = (await send('/bugs/bulk/confirm', { ids: id, action: 'status:closed' })) as Redirect;
       expect(closed.flash).to.deep.include({ tone: 'success', message: '1 item is now closed.' });
@@ -452,7 +452,7 @@ describe('bugs: pages', () => {
       expect(await fixture.deps.items.count({ severity: 'low' })).to.equal(0);
     });
 
-    it('tells apart what was changed and what was not, with 207', async () => {
+    it('lists changed and failed items, with 207', async () => {
       const free = await fixture.bugs.record(report({ title: 'Free' }));
       const held = await fixture.bugs.record(report({ title: 'Held' }));
       await fixture.leases.claim(held.id, MANAGER, { agent: 'fixer-7' });
@@ -577,7 +577,7 @@ describe('bugs: pages', () => {
       expect(await detail(ref, { find: 'nothing like it' })).to.include('No other item of alpha');
     });
 
-    it('merges and splits, both ways linked and told', async () => {
+    it('merges and splits, linked and recorded on both sides', async () => {
       const one = await fixture.bugs.record(report({ title: 'One' }));
       const two = await fixture.bugs.record(report({ title: 'Two' }));
       expect(((await post(one.ref, 'merge', { into: '' })) as View).status).to.equal(422);
@@ -594,7 +594,7 @@ describe('bugs: pages', () => {
       expect(await shown(fixture, one.ref)).to.include({ status: 'open', duplicate_of: null });
     });
 
-    it('a person takes the item and gives it back, also while an agent holds it', async () => {
+    it('assigns the item to a user and back, also while an agent holds it', async () => {
       const { ref } = await fixture.bugs.record(report());
       await fixture.leases.claim(ref, MANAGER, { agent: 'a' });
       expect(await detail(ref)).to.include('I take it');
@@ -608,7 +608,7 @@ describe('bugs: pages', () => {
       expect(await shown(fixture, ref)).to.include({ assignee: null });
     });
 
-    it('is given to anybody who may sign in, one item or many at once; a name that nobody has is refused', async () => {
+    it('assigns one item or many to any account, and rejects an unknown name', async () => {
       const { ref } = await fixture.bugs.record(report());
       const html = await detail(ref);
       expect(html).to.include('<option value="alice">').and.include('aria-keyshortcuts="a"');

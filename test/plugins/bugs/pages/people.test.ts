@@ -267,7 +267,7 @@ describe('bugs: people at work', () => {
       expect(done.flash?.message).to.match(/says the same already/);
     });
 
-    it('says all that is wrong at once, each at its field, and keeps what was typed', async () => {
+    it('shows all errors together, each at its field, and keeps the input', async () => {
       const body = {
         project: '',
         type: 'error',
@@ -297,7 +297,7 @@ describe('bugs: people at work', () => {
     });
   });
 
-  describe('very many at once', () => {
+  describe('very many items in one batch', () => {
     const word = (n: number): string =>
       (n < 26 ? '' : word(Math.floor(n / 26) - 1)) + String.fromCodePoint(97 + (n % 26));
 
@@ -309,7 +309,7 @@ describe('bugs: people at work', () => {
       return html(view);
     };
 
-    it('more than a thousand are changed in batches, and what is refused is named', async function () {
+    it('changes more than a thousand in batches, and names the rejected ones', async function () {
       await many(1003);
       const page = await fixture.deps.items.find({ limit: 1 });
       const held = page.items[0]?.ref ?? '';
@@ -331,7 +331,7 @@ describe('bugs: people at work', () => {
       expect(await fixture.deps.items.count({ status: 'closed' })).to.equal(1002);
     });
 
-    it('are taken back for a minute, by the person who ended them, as far as nobody changed them since', async () => {
+    it('are undone within a minute, by the same user, unless they were changed since', async () => {
       await many(4);
       const { items } = await fixture.deps.items.find({ limit: 4 });
       const [asked, later, ...rest] = items.map(({ ref }) => ref);
@@ -386,7 +386,7 @@ describe('bugs: people at work', () => {
       for (const { ref } of items) expect((await item(ref)).status).to.equal('closed');
     });
 
-    it('goes on after the process died, and never says more than it knows', async () => {
+    it('continues after the process was killed, and reports only recorded results', async () => {
       await many(5);
       const says = { does: 'Close', done: 'closed', back: '/bugs' };
       const caller = { id: 'user:a', name: 'member', project: null, manage: true, kind: 'session' } as const;
@@ -414,7 +414,7 @@ describe('bugs: people at work', () => {
         .and.include('restarted');
     });
 
-    it('merges all that are alike into one, and nothing else', async () => {
+    it('merges all similar ones into one, and nothing else', async () => {
       const alike = (message: string, fields: object = {}): object => ({
         ...errorReport({ exception_class: 'RedisTimeoutError', error_message: message, file_path: 'src/redis.js' }),
         ...fields,
@@ -442,7 +442,7 @@ describe('bugs: people at work', () => {
       expect(target.status).to.equal('open');
     });
 
-    it('what has no class has nothing alike', async () => {
+    it('finds nothing similar without a class', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'By hand' }));
       try {
         await ask('GET', '/bugs/{ref}/alike', { ref });

@@ -78,7 +78,7 @@ describe('bugs: pages of a split', () => {
     expect((await fixture.lists.detail('alpha-2', MANAGER)).item).to.include({ title: 'In production', hit_count: 1 });
   });
 
-  it('show a refusal beside the choice, and change nothing', async () => {
+  it('show an error at the choice, and change nothing', async () => {
     expect(await split('field=environment&value=nowhere')).to.match(/no kept occurrence is of this part/i);
     const page = await fixture.parts.page(ref, MANAGER, 'occurrences', {});
     const [first] = page.items as { id: string }[];

@@ -46,7 +46,7 @@ describe('grouping rules: API', () => {
   const fieldsOf = ({ body }: Asked): Loose => (body['error'] as unknown as { fields: Loose }).fields ?? {};
   const timeout = { message: 'timeout of (\\w+)', fingerprint: ['timeout', '{{ 1 }}'] };
 
-  it('creates: 201 with every field, named by what it asks for', async () => {
+  it('creates: returns 201 with every field, named by its conditions', async () => {
     const answer = await ask('POST', '', { ...timeout, exception_class: ' Timeout ', origin: '' });
     expect(answer.status).to.equal(201);
     const rule = ruleIn(answer);
@@ -119,7 +119,7 @@ describe('grouping rules: API', () => {
     expect(answer.body['title']).to.equal('CartError: timeout of db');
   });
 
-  it('an ignore rule judges the title that the rule gives', async () => {
+  it('an ignore rule matches the title of the grouping rule', async () => {
     await made({ ...timeout, title: 'Slow {{ 1 }}' });
     const ignore = { match_type: 'contains', pattern: 'Slow db', reason: 'known' };
     await fixture.server.ask('POST', '/api/errors/v1/ignore-rules', { bearer: MANAGE, json: ignore });
@@ -199,7 +199,7 @@ describe('grouping rules: API', () => {
     ['a number', { message: 7, title: 't' }, 'message'],
   ];
   for (const [what, fields, field] of refused)
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       for (const path of ['', '/preview']) {
         if (path !== '' && what === 'a live token') continue;
         const answer = await ask('POST', path, fields);

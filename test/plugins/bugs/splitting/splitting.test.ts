@@ -234,7 +234,7 @@ describe('bugs: split by occurrence, over the API', () => {
   const fields = ({ body }: { body: Record<string, unknown> }): Record<string, string> =>
     (body['error'] as { fields: Record<string, string> }).fields;
 
-  it('tells what would go where, and stores nothing', async () => {
+  it('previews the groups, and stores nothing', async () => {
     const before = await fixture.deps.items.get(id);
     const open = await split({ dry_run: true });
     expect(open.status).to.equal(200);
@@ -272,7 +272,7 @@ describe('bugs: split by occurrence, over the API', () => {
     expect((await fixture.bugs.record(at('staging'))).id).to.equal((body['split_off'] as { id: string }).id);
   });
 
-  it('refuses what names nothing, all, or no pattern of the engine, and changes nothing', async () => {
+  it('rejects a condition that matches nothing or everything, or an invalid pattern, and changes nothing', async () => {
     for (const [json, field] of [
       [{ by: { field: 'environment', values: ['qa'] } }, 'by'],
       [{ by: { field: 'exception_class', values: ['E'] } }, 'by'],
@@ -289,7 +289,7 @@ describe('bugs: split by occurrence, over the API', () => {
     expect(await fixture.deps.items.count()).to.equal(1);
   });
 
-  it('wants the lease of who works on the item, which goes on and hears of it', async () => {
+  it('requires the lease of the item, which continues and is notified', async () => {
     const { lease } = await fixture.leases.claim(id, MANAGER, { agent: 'a' });
     expect(await split(STAGING)).to.have.nested.property('body.error.code', 'already_claimed');
     expect(await split({ ...STAGING, claim_token: 'x' })).to.have.nested.property('body.error.code', 'lease_lost');
@@ -354,7 +354,7 @@ describe('bugs: a split by occurrence that dies', () => {
     });
   }
 
-  it('happened wholly where it is refused after the item was written', async () => {
+  it('is complete when it is rejected after the item was written', async () => {
     const store = await ensured(new MemoryStore());
     const fixture = fixtureOn(store, undefined, (deps) => {
       // Without transactions history goes through the item, and is stored behind its write.

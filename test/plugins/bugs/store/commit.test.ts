@@ -45,7 +45,7 @@ for (const isTogether of [true, false]) {
       expect(await keys()).to.deep.equal(['a', 'b']);
     });
 
-    it('answers null when one is refused; without transactions those before it stay', async () => {
+    it('returns null when one is rejected; without transactions earlier ones stay', async () => {
       expect(await commit.write([key('a'), counter(1), key('b')])).to.equal(null);
       expect(await keys()).to.deep.equal(isTogether ? [] : ['a']);
       await commit.write([key('c')]);
@@ -72,7 +72,7 @@ for (const isTogether of [true, false]) {
       expect(await keys()).to.deep.equal(isTogether ? [] : ['a']);
     });
 
-    it('opens no marker behind a write that is refused', async () => {
+    it('opens no marker after a rejected write', async () => {
       await commit.write([key('a')]);
       const prepared = await commit.prepare([key('a')], MARKER);
       if (isTogether) expect(await commit.write([...(prepared?.along ?? []), counter(2)])).to.equal(null);
@@ -82,7 +82,7 @@ for (const isTogether of [true, false]) {
   });
 }
 
-it('bugs: no other file asks whether the store has transactions', async () => {
+it('bugs: no other file checks whether the store has transactions', async () => {
   const folder = join(projectRoot(), 'plugins', 'bugs');
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'));
   const asking: string[] = [];

@@ -6,7 +6,7 @@ import type { Json } from '../../../../ports/store.js';
 import { memoryFixture, report, settled } from '../fixture.js';
 
 describe('bugs: text from outside', () => {
-  it('keeps whole text as it is and mends the rest', () => {
+  it('keeps well-formed text unchanged and repairs the rest', () => {
     expect(cleanText('a\u{1f600}b\n\u0001')).to.equal('a\u{1f600}b\n\u0001');
     expect(cleanText('a\0b\ud83dc\ude00')).to.equal('a\ufffdb\ufffdc\ufffd');
     expect(cleanJson({ 'k\0': ['\0', 1, null, { x: true }] })).to.deep.equal({
@@ -22,7 +22,7 @@ describe('bugs: text from outside', () => {
     expect(JSON.stringify(cleanJson(deep))).to.not.include('\\u0000');
   });
 
-  it('survives UTF-8, whatever comes', () => {
+  it('survives UTF-8 for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const clean = cleanText(text);

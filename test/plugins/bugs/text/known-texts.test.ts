@@ -6,7 +6,7 @@ import { scrubText } from '../../../../plugins/bugs/text/scrub-text.js';
 describe('bugs: known texts', () => {
   const text = (n: number): string => String(n).padEnd(100, 'x');
 
-  it('knows what it was told, and forgets half when it is full', () => {
+  it('remembers added texts, and drops half when it is full', () => {
     const known = new KnownTexts(1000);
     for (let i = 0; i < 10; i++) known.add(text(i));
     expect(Array.from({ length: 10 }, (_, i) => known.has(text(i)))).to.not.include(false);
@@ -30,7 +30,7 @@ describe('bugs: known texts', () => {
     expect(met).to.be.above(30);
   });
 
-  it('takes no text that is larger than its room, and counts none twice', () => {
+  it('stores no text larger than its limit, and counts none twice', () => {
     const known = new KnownTexts(150);
     known.add('y'.repeat(151));
     expect(known.has('y'.repeat(151))).to.equal(false);
@@ -38,7 +38,7 @@ describe('bugs: known texts', () => {
     expect(known.has(text(1))).to.equal(true);
   });
 
-  it('tells texts of one length and the same ends apart', () => {
+  it('distinguishes texts of one length with the same ends', () => {
     const known = new KnownTexts(1000);
     const twin = (middle: string): string => `${'a'.repeat(100)}${middle}${'z'.repeat(100)}`;
     known.add(twin('one'));

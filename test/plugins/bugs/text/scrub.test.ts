@@ -186,7 +186,7 @@ describe('bugs: scrubbing text', () => {
     it(`leaves ${JSON.stringify(text)}`, () => expect(scrubText(text)).to.equal(text));
   }
 
-  it('scrubs twice as once, whatever the text', () => {
+  it('is idempotent for any text', () => {
     const part = fc.oneof(
       fc.constantFrom(
         ...SECRETS.map(([text]) => text),
@@ -222,7 +222,7 @@ describe('bugs: scrubbing text', () => {
     );
   });
 
-  it('finds a secret that characters nobody sees divide, in name and value', () => {
+  it('finds a secret divided by invisible characters, in name and value', () => {
     const hidden = fc.constantFrom(
       '\u200b',
       '\u200d',

@@ -52,7 +52,7 @@ describe('ignore rules: API', () => {
     expect((await ask('GET', `/${rule.id}`)).body['rule']).to.deep.equal(rule);
   });
 
-  it('is asked by the intake: `ignored` and `ignore_rule_id`, singly and in a list', async () => {
+  it('is applied by the intake: `ignored` and `ignore_rule_id`, alone and in a list', async () => {
     const rule = await made({ alarm_threshold: 2 });
     const first = await fixture.post(error());
     expect(first.status).to.equal(201);
@@ -98,7 +98,7 @@ describe('ignore rules: API', () => {
     ['enabled that is no boolean', { enabled: 'yes' }, 422, 'validation_failed', 'enabled'],
   ];
   for (const [what, fields, status, code, field] of refused) {
-    it(`refuses ${what}: ${status} ${code}, at creation and at change`, async () => {
+    it(`rejects ${what}: ${status} ${code}, at creation and at change`, async () => {
       const given = body(fields);
       const answer = await ask('POST', '', given);
       expect(seen(answer)).to.deep.equal([status, code]);
@@ -110,7 +110,7 @@ describe('ignore rules: API', () => {
     });
   }
 
-  it('takes the longest pattern, a time in another zone, empty project and environment, unknown fields', async () => {
+  it('accepts the longest pattern, a time in another zone, empty project and environment, unknown fields', async () => {
     const rule = await made({
       pattern: 'x'.repeat(500),
       expires_at: '2027-01-01T01:00:00+01:00',
@@ -218,7 +218,7 @@ describe('ignore rules: API', () => {
     expect((await ask('POST', `/${rule.id}/apply`, { dry_run: true })).status).to.equal(200);
   });
 
-  it('asks for the scopes: read to look, manage to change', async () => {
+  it('requires the scopes: read to read, manage to change', async () => {
     const { id } = await made();
     const reader = 'master:bugtracker:read';
     const reporter = 'master:bugtracker:report';

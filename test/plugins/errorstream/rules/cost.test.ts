@@ -62,7 +62,7 @@ describe('ignore rules: what they cost a report', () => {
     expect(calls).to.deep.equal(['items.change', 'rules.change']);
   });
 
-  it('64 hits at once share a few writes of the counter', async () => {
+  it('shares a few writes of the counter among 64 concurrent hits', async () => {
     const { id } = await fixture.rule();
     await record();
     calls.length = 0;

@@ -99,7 +99,7 @@ describe('ignore rules: pages', () => {
     expect(Date.parse(rule?.expires_at ?? '') - fixture.clock.now()).to.equal(24 * 3_600_000);
   });
 
-  it('a form that is filled in beforehand shows at once what it would mute', async () => {
+  it('shows immediately what a prefilled form would mute', async () => {
     await fixture.bugs.bugs.record(errorReport({ title: HOSTILE }));
     const query = { match_type: 'exception_class', pattern: 'E', project: 'alpha' };
     const text = html(await visit('GET', '/ignore-rules/new', { query }));
@@ -132,7 +132,7 @@ describe('ignore rules: pages', () => {
     expect(Date.parse(rule?.expires_at ?? '')).to.equal(fixture.clock.now() + 7 * 86_400_000);
   });
 
-  it('says what is wrong, beside the field, and keeps what was typed', async () => {
+  it('shows errors at the field, and keeps the input', async () => {
     for (const [fields, part] of [
       [{ reason: ' ' }, 'Say why this is noise'],
       [{ match_type: 'regex', pattern: '(a' }, 'missing'],
@@ -146,7 +146,7 @@ describe('ignore rules: pages', () => {
     }
   });
 
-  it('says everything that is wrong at once', async () => {
+  it('shows all errors together', async () => {
     const body = typed({ reason: '', match_type: 'regex', pattern: '(a', alarm_threshold: '0', name: 'n'.repeat(201) });
     const view = (await visit('POST', '/ignore-rules', { body })) as View;
     expect(view.status).to.equal(422);
@@ -186,7 +186,7 @@ describe('ignore rules: pages', () => {
     });
   });
 
-  it('asks before it mutes, with the number of groups', async () => {
+  it('confirms muting, with the number of groups', async () => {
     const rule = await fixture.rule();
     const page = async (query: object): Promise<string> =>
       html(await visit('GET', '/ignore-rules/{id}', { id: rule.id, query }));

@@ -74,7 +74,7 @@ describe('ignore rules: what matches', () => {
       expect(matches({ match_type: 'regex', pattern }), pattern).to.equal(true);
   });
 
-  it('differs by case only where that is asked for', () => {
+  it('is case-sensitive only on request', () => {
     for (const match_type of ['contains', 'regex', 'exception_class'] as const) {
       const pattern = match_type === 'exception_class' ? 'carterror' : 'CART IS';
       expect(matches({ match_type, pattern }), match_type).to.equal(true);
@@ -221,7 +221,7 @@ describe('ignore rules: what matches', () => {
   });
 });
 
-describe('ignore rules: patterns that are refused', () => {
+describe('ignore rules: rejected patterns', () => {
   for (const pattern of ['(', '[a', 'a**', '(?=x)', '(?<!x)y', '(a)\\1', '\\p{Nowhere}', 'x{1001}', '*a'])
     it(`what the engine cannot compute: ${pattern}`, () => expect(codeOf(pattern)).to.equal('422 invalid_pattern'));
 
@@ -243,7 +243,7 @@ describe('ignore rules: patterns that are refused', () => {
       expect(compiled).to.equal(0);
     });
 
-  it('any text compiles or is refused with the one code (property)', () => {
+  it('compiles any text or rejects it with one code (property)', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60 }), (pattern) => {
         expect(codeOf(pattern)).to.be.oneOf(['none', '422 invalid_pattern']);

@@ -38,7 +38,7 @@ for (const { name, open } of STORES) {
       expect(await fixture.registry.get(MEMBER, rule.id)).to.include(shown);
     });
 
-    it('a hit is recorded and counted, muted; the rule counts it; nothing is told', async () => {
+    it('records and counts a hit as muted, counts it for the rule, and emits nothing', async () => {
       const rule = await fixture.rule({ reason: 'known noise' });
       const first = await record();
       expect(first).to.include({ created: true, ignored_by: rule.id, hit_count: 1 });
@@ -66,7 +66,7 @@ for (const { name, open } of STORES) {
       expect((await record()).ignored_by).to.equal(second.id);
     });
 
-    it('holds for errors alone, whatever way they come in', async () => {
+    it('applies to errors only, from every intake', async () => {
       const rule = await fixture.rule({ pattern: 'breaks' });
       expect((await record({ type: 'bug', title: 'It breaks' })).ignored_by).to.equal(null);
       expect((await record({ source: 'agent', title: 'It breaks' })).ignored_by).to.equal(rule.id);
@@ -89,7 +89,7 @@ for (const { name, open } of STORES) {
       'moved to another project',
       'other environment',
     ] as const) {
-      it(`${change}: what it muted is unmuted, and the next occurrence tells of the group`, async () => {
+      it(`${change}: unmutes its groups, and the next occurrence emits the event`, async () => {
         const rule = await fixture.rule({ expires_at: new Date(fixture.clock.now() + 60_000).toISOString() });
         const { id } = await record();
         if (change === 'disabled') await fixture.registry.change(MEMBER, rule.id, { enabled: false });
@@ -299,7 +299,7 @@ for (const { name, open } of STORES) {
       expect(await fixture.stored(rule.id)).to.equal(null);
     });
 
-    it('a change is in force in this process at once, in another within two seconds', async () => {
+    it('applies a change immediately in this process, and within two seconds in others', async () => {
       const other = await rulesOn(store, fixture.clock);
       const rule = await fixture.rule();
       expect((await record()).ignored_by).to.equal(rule.id);

@@ -77,7 +77,7 @@ describe('access files of the release store', function () {
     expect(await names('blog')).to.deep.equal(['admin']);
   });
 
-  it('of another format, or written over by hand, are written anew', async () => {
+  it('are written again in another format, or after an edit by hand', async () => {
     await fixture.care.care();
     for (const file of ['.htaccess', '.htpasswd']) {
       const right = await fixture.read('shop', file);
@@ -101,7 +101,7 @@ describe('access files of the release store', function () {
     expect(await names()).to.deep.equal(['admin']);
   });
 
-  it('hold the last change of many that come at once', async () => {
+  it('hold the last of many concurrent changes', async () => {
     const [one, two] = [await fixture.license(KEY), await fixture.license(OTHER_KEY)];
     await Promise.all([
       fixture.licenses.set('shop', [one]),
@@ -113,7 +113,7 @@ describe('access files of the release store', function () {
     expect(await names()).to.deep.equal([nameOf(OTHER_KEY), 'admin']);
   });
 
-  it('are tested: this service refuses strangers', async () => {
+  it('are tested: the server rejects requests without a credential', async () => {
     expect(await fixture.care.care()).to.deep.include({ protection: 'protected', changed: true });
     const result = await fixture.command('store selftest');
     expect(result.exit).to.equal(0);
@@ -173,7 +173,7 @@ describe('access files of the release store', function () {
     expect((await fixture.care.care()).last_selftest_at).to.equal(fixture.clock.iso());
   });
 
-  it('say in health when nobody answers, and when they are missing', async () => {
+  it('report in health when the server does not respond, and when they are missing', async () => {
     const health = async (): Promise<object | undefined> => (await fixture.harness.kernel.system.health())['releases'];
     fixture.target.url = 'http://127.0.0.1:1';
     expect(await health()).to.include({ ok: true, protection: 'not_tested', last_selftest_at: null });
@@ -188,7 +188,7 @@ describe('access files of the release store', function () {
     expect(await health()).to.deep.include({ ok: false, protection: 'open', unprotected: ['shop'] });
   });
 
-  it('say in health why the store takes no release, until it does again', async () => {
+  it('report in health why the store accepts no release, until it does again', async () => {
     const health = async (): Promise<object | undefined> => (await fixture.harness.kernel.system.health())['releases'];
     expect(await health()).to.include({ ok: true, write_fault: null });
     const faults: Error[] = [new DiskUnwritable('it is read-only'), new DiskFull('it is full')];

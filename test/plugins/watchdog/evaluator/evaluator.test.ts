@@ -113,7 +113,7 @@ for (const engine of STORES) {
       expect(await fixture.evaluate()).to.include({ to_warning: 1 });
     });
 
-    it('suppresses below a down ancestor over levels, whatever the order of rows', async () => {
+    it('suppresses below a down ancestor over levels, in any order of rows', async () => {
       for (const source of ['z-root', 'm-mid', 'a-leaf']) await fixture.beat(source, { interval: 1 });
       await fixture.monitors.edit('a-leaf', { parent_source: 'm-mid' }, ANYONE);
       await fixture.monitors.edit('m-mid', { parent_source: 'z-root' }, ANYONE);
@@ -129,7 +129,7 @@ for (const engine of STORES) {
       expect(run.changes.find(({ source }) => source === 'm-mid')?.suppressed_by).to.equal('z-root');
     });
 
-    it('judges more than it holds in memory as one: each once, and a child before its parent is read', async () => {
+    it('evaluates more than it holds in memory: each once, and a child before its parent is read', async () => {
       const { monitors, ids } = fixture.deps;
       const silent = fixture.clock.now() - HOUR;
       const root = most - 1;
@@ -162,7 +162,7 @@ for (const engine of STORES) {
       expect(names()).to.deep.equal(['monitor.down c']);
     });
 
-    it('tells a recovery even while the parent is down, and none for a suppressed alarm', async () => {
+    it('emits a recovery even while the parent is down, and none for a suppressed alarm', async () => {
       await fixture.beat('p', { interval: 100 });
       await fixture.beat('early', { interval: 1 });
       await fixture.beat('late', { interval: 150 });
@@ -232,7 +232,7 @@ for (const engine of STORES) {
       expect(names().at(-1)).to.equal('monitor.down c');
     });
 
-    it('goes on holding back while a farther ancestor is down, and starts anew when one falls again', async () => {
+    it('keeps suppressing while a farther ancestor is down, and restarts when one fails again', async () => {
       await fixture.beat('g', { interval: 10 });
       await fixture.beat('p', { interval: 10 });
       await fixture.beat('c', { interval: 10 });
@@ -460,7 +460,7 @@ for (const engine of STORES) {
       await full.outages.stop();
     });
 
-    it('two evaluators on one store: one wins, and its alarms are told once', async () => {
+    it('two evaluators on one store: one wins, and its alarms are emitted once', async () => {
       const second = fixtureOn(store, fixture.clock, undefined, 2);
       for (let i = 0; i < 20; i++) await fixture.beat(`m${i}`, { interval: 1 });
       fixture.clock.advance(MINUTE);
@@ -471,7 +471,7 @@ for (const engine of STORES) {
       expect(fixture.told.length + second.told.length).to.equal(20);
     });
 
-    it('takes the lease of a killed owner: at once on its host, elsewhere when it has run out', async () => {
+    it('takes the lease of a killed owner: immediately on its host, elsewhere after its expiry', async () => {
       const hang = (deps: WatchdogDeps): void => {
         deps.monitors = over(deps.monitors, { find: () => new Promise(() => undefined) });
       };
@@ -530,7 +530,7 @@ for (const engine of STORES) {
       expect((await fixture.evaluate()).cleanup.events).to.be.greaterThan(0);
     });
 
-    it('cleans up in batches until its time is up, and goes on with the next run', async () => {
+    it('cleans up in batches until its time is up, and continues in the next run', async () => {
       let left = 3;
       fixture = fixtureOn(store, fixture.clock, (deps) => {
         const { chunks, clock } = deps;
@@ -610,7 +610,7 @@ for (const engine of STORES) {
       }
     });
 
-    it('what was left to tell before the clock was set back is told', async () => {
+    it('emits pending alarms from before the clock moved backwards', async () => {
       let works = false;
       fixture = fixtureOn(store, fixture.clock, (deps) => {
         const { emit } = deps;
@@ -625,7 +625,7 @@ for (const engine of STORES) {
       expect(fixture.told.map(({ event }) => event)).to.deep.equal(['monitor.down']);
     });
 
-    it('a process that comes back tells at once what the last one left', async () => {
+    it('a restarted process emits pending alarms immediately', async () => {
       fixture = fixtureOn(store, fixture.clock, (deps) => (deps.emit = async () => false));
       await fixture.beat('a', { interval: 1 });
       fixture.clock.advance(MINUTE);

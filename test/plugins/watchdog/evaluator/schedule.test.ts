@@ -90,7 +90,7 @@ for (const engine of STORES) {
       expect(await fixture.monitor('job')).to.include({ state: 'down' });
     });
 
-    it('refuses a schedule beside an interval, and one that cannot be read', async () => {
+    it('rejects a schedule together with an interval, and an invalid one', async () => {
       const make = (fields: object): Promise<Record<string, string>> =>
         refused(fixture.monitors.create({ source: 'job', ...fields }, ANYONE));
       expect(await make({ schedule: '0 24 * * *' })).to.deep.equal({

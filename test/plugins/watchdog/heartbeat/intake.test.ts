@@ -129,7 +129,7 @@ for (const engine of STORES) {
       });
     });
 
-    it('takes the heartbeat’s interval, else the configured one, else 60', async () => {
+    it('uses the heartbeat’s interval, else the configured one, else 60', async () => {
       await fixture.monitors.create({ source: 'a', interval_seconds: 5 }, ANYONE);
       expect((await fixture.beat('a')).effective_interval_seconds).to.equal(5);
       expect((await fixture.beat('a', { interval: 7 })).effective_interval_seconds).to.equal(7);
@@ -215,7 +215,7 @@ for (const engine of STORES) {
       expect(await fixture.evaluate()).to.include({ to_warning: 1 });
     });
 
-    it('refuses cycles, oneself included, and allows an unknown parent', async () => {
+    it('rejects cycles, including itself, and allows an unknown parent', async () => {
       await fixture.monitors.create({ source: 'a', parent_source: 'ghost' }, ANYONE);
       await fixture.monitors.create({ source: 'b', parent_source: 'a' }, ANYONE);
       await fixture.monitors.create({ source: 'c', parent_source: 'b' }, ANYONE);
@@ -230,7 +230,7 @@ for (const engine of STORES) {
       );
     });
 
-    it('deleting sends the open alarm’s end, and the source may come back at once with nothing of the old', async () => {
+    it('deleting sends the end of the open alarm, and the source can return immediately without old data', async () => {
       let stuck = true;
       fixture = fixtureOn(store, fixture.clock, (deps) => {
         const { emit } = deps;

@@ -193,7 +193,7 @@ describe('watchdog ping URLs', function () {
     ['error', 'down'],
     ['sideways', 'down'],
   ] as const)
-    it(`takes the status "${status}" at the push address as ${state}`, async () => {
+    it(`accepts the status "${status}" at the push address as ${state}`, async () => {
       const answer = await fixture.api('GET', `/api/push/${secret}?status=${status}&msg=${'m'.repeat(10_300)}`, null);
       expect([answer.status, answer.json]).to.deep.equal([200, { ok: true }]);
       expect(await monitor()).to.include({
@@ -389,7 +389,7 @@ describe('watchdog ping URLs', function () {
       expect(await monitor()).to.include({ state: 'up' });
     });
 
-  it('tells runs that overlap apart by rid, and counts the newest start without one', async () => {
+  it('distinguishes overlapping runs by rid, and counts the newest start without one', async () => {
     await ping('?period=86400&grace=3600&max_run=600');
     await ping('/start?rid=hung');
     fixture.clock.forward(60_000);
@@ -442,7 +442,7 @@ describe('watchdog ping URLs', function () {
     ['/255', 'Exit code 255'],
     ['/137/', 'Exit code 137'],
   ] as const) {
-    it(`${rest} is down at once, with an alarm, and the next ping ends it`, async () => {
+    it(`${rest} is down immediately, with an alarm, and the next ping ends it`, async () => {
       await ping('/');
       expect((await ping(rest)).text).to.equal('OK');
       expect(await monitor()).to.include({
@@ -497,7 +497,7 @@ describe('watchdog ping URLs', function () {
     expect(answer.json).to.include({ state: 'warning' });
   });
 
-  it('a schedule that cannot be read is refused before it is a false alarm; a bad interval too', async () => {
+  it('rejects an invalid schedule or interval before it raises a false alarm', async () => {
     const wrong = ['schedule=0+3+*+*', 'schedule=@daily&timezone=Mars/Base', 'grace=0', 'interval=0', 'interval=soon'];
     for (const query of [...wrong, 'schedule=@daily&interval=60'])
       for (const rest of ['', '/0', '/start', '/log'])

@@ -84,7 +84,7 @@ describe('watchdog routes', function () {
     ]);
   });
 
-  it('refuses a live token in what people and agents write, and changes nothing', async () => {
+  it('rejects a live token in texts of users and agents, and changes nothing', async () => {
     const secret = `left ${read} here`;
     const make = (fields: object): Promise<Answer> =>
       fixture.api('POST', `${BASE}/monitors`, manage, { source: 'secret/1', ...fields });
@@ -147,7 +147,7 @@ describe('watchdog routes', function () {
     ['an interval over a year', { source: 'a', interval: 31_536_001 }, 'interval'],
     ['a list of metrics', { source: 'a', metrics: [1] }, 'metrics'],
   ] as const) {
-    it(`refuses ${name}: 422 naming ${field}`, async () => {
+    it(`rejects ${name}: 422 naming ${field}`, async () => {
       const answer = await beat(body);
       expect(refused(answer)).to.equal('422 validation_failed');
       expect(answer.json.error?.fields).to.have.property(field);
@@ -186,7 +186,7 @@ describe('watchdog routes', function () {
     }
   });
 
-  it('refuses bodies over 64 KiB, wrong credentials and foreign sources', async () => {
+  it('rejects bodies over 64 KiB, wrong credentials and foreign sources', async () => {
     const large = await beat({ source: 'a', message: 'x'.repeat(66_000) });
     expect(refused(large)).to.equal('413 payload_too_large');
     expect(refused(await beat({ source: 'a' }, read))).to.equal('403 insufficient_scope');
@@ -276,7 +276,7 @@ describe('watchdog routes', function () {
     expect(refused(await get('/monitors', bound))).to.equal('403 insufficient_scope');
   });
 
-  it('tells the status whole, with counts, filters and tree', async () => {
+  it('returns the whole status, with counts, filters and tree', async () => {
     await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'top' });
     await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'child', parent_source: 'top' });
     // On a busy machine the snapshot is shared for two seconds.
@@ -356,7 +356,7 @@ describe('watchdog routes', function () {
     expect(refused(await get('/monitors?colour=red'))).to.equal('400 invalid_request');
   });
 
-  it('answers metrics, and refuses what it cannot', async () => {
+  it('returns metrics, and rejects invalid queries', async () => {
     const answer = await get(`/metrics?source=a/b@c&metric=cpu&metric=none&points=10`);
     expect(answer.json).to.include({ source: 'a/b@c' });
     expect(answer.json['metrics']).to.have.all.keys('cpu');

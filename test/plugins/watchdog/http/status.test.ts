@@ -55,7 +55,7 @@ describe('watchdog status', function () {
     expect(sources(rest)).to.deep.equal(['zz']);
   });
 
-  it('answers pages where limit and cursor ask for them', async () => {
+  it('returns pages for limit and cursor', async () => {
     await fill(25);
     const seen: string[] = [];
     let cursor = '';
@@ -75,7 +75,7 @@ describe('watchdog status', function () {
     }
   });
 
-  it('tells the uptime of days with `uptime`, as the monitor, its CSV, its page and its badge do', async () => {
+  it('returns the uptime of days with `uptime`, as the monitor, its CSV, its page and its badge do', async () => {
     const ping = await fixture.token(['watchdog:ping']);
     const manage = await fixture.token(['watchdog:manage']);
     const beat = (source: string) => fixture.api('POST', `${BASE}/ping`, ping, { source, interval: 1 });
@@ -134,7 +134,7 @@ describe('watchdog status', function () {
     expect(root?.children.filter(({ children }) => children.length > 0)).to.have.length(1_999);
   });
 
-  it('shows a caller its own heartbeat at once in a small store', async () => {
+  it('shows a caller its own heartbeat immediately in a small store', async () => {
     const ping = await fixture.token(['watchdog:ping']);
     for (let i = 0; i < 5; i++) {
       await fixture.api('POST', `${BASE}/ping`, ping, { source: `own-${i}`, metrics: { n: i } });
@@ -147,7 +147,7 @@ describe('watchdog status', function () {
     }
   });
 
-  it('refuses heartbeats that would create more monitors than a token may, and takes those of known ones', async () => {
+  it('rejects heartbeats that would create more monitors than a token may, and accepts those of existing ones', async () => {
     await fixture.stop();
     fixture = await HttpFixture.open({ plugins: [watchdog], limits: { monitors_per_token: 2 } });
     const ping = await fixture.token(['watchdog:ping']);
@@ -222,7 +222,7 @@ describe('watchdog status', function () {
       expect((await get('/monitors/orphan', shop)).json['monitor']).to.include({ parent_source: 'no-such-monitor' });
     });
 
-    it('other projects are refused', async () => {
+    it('rejects other projects', async () => {
       for (const path of ['/monitors/secret-parent', '/metrics?source=secret-parent'])
         expect(refused(await get(path, shop)), path).to.equal('404 not_found');
       expect(refused(await get('/monitors?project=blog', shop))).to.equal('403 insufficient_scope');

@@ -83,13 +83,13 @@ describe('importing monitors', () => {
     }
   });
 
-  it('refuses what is no export', () => {
+  it('rejects an invalid export', () => {
     for (const text of ['', '[', '{}', '{"checks":3}', 'null'])
       expect(() => checksOf(text), text).to.throw(NotImportable);
     expect(checksOf('{"checks":[null,3,"x"]}')).to.deep.equal([]);
   });
 
-  it('refuses more monitors than one import takes, and says how far it is', async () => {
+  it('rejects more monitors than the limit, with the number', async () => {
     const checks = (count: number): ReturnType<typeof checksOf> =>
       checksOf(
         JSON.stringify({
@@ -146,7 +146,7 @@ describe('importing monitors', () => {
     expect(again.known).to.have.lengthOf(6);
   });
 
-  it('takes groups as parents, and what Kuma asks as probes', async () => {
+  it('imports groups as parents, and checks of Kuma as probes', async () => {
     const saved = new Map<string, unknown>();
     fixture.deps.probes = () => ({
       unknown: () => [],

@@ -162,7 +162,7 @@ describe('importing monitors again', () => {
     expect((await fixture.importer.take(monitorsOfColumns(csv))).created).to.deep.equal([]);
   });
 
-  it('takes the same monitor from each format of Uptime Kuma', () => {
+  it('imports the same monitor from each format of Uptime Kuma', () => {
     const api = {
       id: 7,
       name: 'Shop',

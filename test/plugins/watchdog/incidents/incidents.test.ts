@@ -30,7 +30,7 @@ for (const engine of STORES) {
     const fail = (source: string, message: string) =>
       fixture.intake.beat(heartbeatOf({ source, status: 'error', message }, undefined, true), ANYONE);
 
-    it('begins with the silence, tells its alarm, and ends with the heartbeat', async () => {
+    it('starts with the silence, records its alarm, and ends with the heartbeat', async () => {
       await fixture.beat('a', { interval: 60 });
       const began = isoOf(fixture.clock.now() + 4 * MINUTE);
       fixture.clock.advance(5 * MINUTE);
@@ -93,7 +93,7 @@ for (const engine of STORES) {
       expect((await all({ source: 'c' }))[0]).to.include({ suppressed_by: 'p' });
     });
 
-    it('an entry that is told twice writes the same, and what people said stays', async () => {
+    it('writes a repeated entry equally, and keeps comments', async () => {
       await fail('a', 'x');
       await fixture.settled();
       const [{ id } = { id: '' }] = await all();
@@ -119,7 +119,7 @@ for (const engine of STORES) {
       expect(again?.comments).to.deep.equal([{ at: isoOf(fixture.clock.now()), by: 'tester', text: 'Cleaned up' }]);
     });
 
-    it('names who was told, of the alarm and of its end', async () => {
+    it('lists the recipients of the alarm and of its end', async () => {
       fixture.deps.receivers = () => [
         {
           told: async ({ id }) => [
@@ -149,7 +149,7 @@ for (const engine of STORES) {
       expect(error).to.have.property('status').that.is.oneOf([403, 404]);
     });
 
-    it('somebody is on it, takes it over, hands it back; one that is over is nobody’s', async () => {
+    it('is acknowledged, taken over and handed back, and never after its end', async () => {
       await fail('a', 'x');
       await fixture.settled();
       const [{ id } = { id: '' }] = await all();

@@ -43,7 +43,7 @@ for (const engine of STORES) {
         }),
       );
 
-    it('puts its monitors into maintenance at once, and lets silence pass', async () => {
+    it('puts its monitors into maintenance immediately, and ignores silence', async () => {
       await fixture.beat('a', { interval: 10 });
       const window = await open({ sources: ['a'], reason: 'New disks' });
       expect(window).to.include({ open: true, reason: 'New disks', subtree: null });
@@ -57,7 +57,7 @@ for (const engine of STORES) {
       expect(told()).to.deep.equal([]);
     });
 
-    it('alarms at the end for whoever is still down, and for nobody else', async () => {
+    it('alarms at the end for monitors that are still down only', async () => {
       for (const source of ['silent', 'well', 'failed']) await fixture.beat(source, { interval: 60 });
       await open({ sources: ['silent', 'well', 'failed'] });
       fixture.clock.advance(HOUR - 1000);
@@ -90,7 +90,7 @@ for (const engine of STORES) {
       expect(await fixture.monitor('a')).to.include({ state: 'down', alarm: 'open', down_since_utc });
     });
 
-    it('goes on with the first heartbeat after its end, before any run of the evaluator', async () => {
+    it('resumes with the first heartbeat after its end, before any run of the evaluator', async () => {
       await fixture.beat('a', { interval: 60 });
       await open({ sources: ['a'] });
       expect(await fixture.beat('a', { interval: 60, status: 'warning' })).to.include({ state: 'maintenance' });
@@ -288,7 +288,7 @@ for (const engine of STORES) {
       expect(told()).to.deep.equal([]);
     });
 
-    it('refuses times that cannot be, expressions that cannot be read, and monitors that are not there', async () => {
+    it('rejects impossible times, invalid expressions, and missing monitors', async () => {
       await fixture.beat('a');
       const sources = ['a'];
       const zone = { schedule: '0 2 * * *', duration_seconds: 60, until: null };

@@ -33,7 +33,7 @@ describe('watchdog statistics', () => {
     );
   });
 
-  it('buckets are aligned to the epoch and never more than asked for', () => {
+  it('aligns buckets to the epoch, at most as many as requested', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 2e12 }),
@@ -49,7 +49,7 @@ describe('watchdog statistics', () => {
     expect(bucketSeconds(0, HOUR, 1000, 60)).to.equal(60);
   });
 
-  it('tells why a deviation is significant, or not', () => {
+  it('explains why a deviation is significant, or not', () => {
     const base = { days: 7, n: 100, mean: 50, stddev: 2, min: 40, max: 60, sufficient: true };
     expect(deviationOf(60, base)).to.deep.equal({
       value: 60,
@@ -138,7 +138,7 @@ describe('watchdog metric history', () => {
     expect(metrics['flat']?.deviation).to.include({ zscore: 0, significant: false, absolute: 0 });
   });
 
-  it('answers only the metrics that were asked for, and none without samples', async () => {
+  it('returns only the requested metrics, and none without samples', async () => {
     expect(Object.keys((await history({ metric: ['flat', 'nothing'] })).metrics)).to.deep.equal(['flat']);
     const old = new Date(samples[0]!.at - 3 * HOUR).toISOString();
     const older = new Date(samples[0]!.at - 4 * HOUR).toISOString();
@@ -161,7 +161,7 @@ describe('watchdog metric history', () => {
     }
   });
 
-  it('refuses a span of more than 336 hours, or one that ends before it begins', async () => {
+  it('rejects a span of more than 336 hours, or one that ends before it starts', async () => {
     for (const query of [
       { from: '2026-01-01T00:00:00.000Z', to: '2026-02-01T00:00:00.000Z' },
       { from: '2026-01-02T00:00:00.000Z', to: '2026-01-01T00:00:00.000Z' },

@@ -100,7 +100,7 @@ describe('cron expressions', () => {
     ['0 0 30 2 *', 5, /no month has/],
   ];
   for (const [expression, position, says] of WRONG)
-    it(`refuses ${JSON.stringify(expression)} at position ${position}`, () => {
+    it(`rejects ${JSON.stringify(expression)} at position ${position}`, () => {
       const thrown = (): unknown => {
         try {
           return checkCron(expression, 'UTC');
@@ -114,11 +114,11 @@ describe('cron expressions', () => {
       expect(error).to.include({ field: 'schedule', position });
     });
 
-  it('refuses a time zone that is none', () => {
+  it('rejects an unknown time zone', () => {
     expect(() => checkCron('@daily', 'Mars/Base')).to.throw(CronInvalid, /Mars\/Base/);
   });
 
-  it('is due at the times of the rule over every change of daylight saving, whatever was asked before (property)', () => {
+  it('is due at the times of the rule over every change of daylight saving, for any earlier query (property)', () => {
     const minutes = ['*', '*/20', '15', '15,45', '0-59/15', '5-10'];
     const hours = ['*', '*/2', '2', '2,14', '1-3', '0-23/2'];
     const changes = ['2026-03-08', '2026-03-29', '2026-04-04', '2026-10-03', '2026-10-25', '2026-11-01'];

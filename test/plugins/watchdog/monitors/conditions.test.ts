@@ -40,7 +40,7 @@ for (const engine of STORES) {
       expect(await found({ project: 'shop' })).to.deep.equal([5, true]);
     });
 
-    it('tells whether the limit has left some out', async () => {
+    it('reports whether the limit has omitted some', async () => {
       expect(await found({ limit: 9 })).to.deep.equal([9, true]);
       for (const limit of [8, 5, 4, 1]) expect(await found({ limit }), `${limit}`).to.deep.equal([limit, false]);
       expect(await found({ limit: 1, subtrees: [], sources: ['alone', 'root'] })).to.deep.equal([1, false]);

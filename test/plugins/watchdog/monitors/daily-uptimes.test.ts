@@ -37,7 +37,7 @@ for (const engine of STORES) {
       return fault as ServiceError;
     };
 
-    it('has the figures of the page for every monitor, page by page, and nothing where nobody asks', async () => {
+    it('returns the figures of the page for every monitor, page by page, on request only', async () => {
       for (let i = 0; i < 12; i++) {
         await fixture.beat(`m-${String(i).padStart(2, '0')}`);
         fixture.clock.advance(5 * HOUR);
@@ -68,7 +68,7 @@ for (const engine of STORES) {
       for (const monitor of (await told({})).monitors) expect(monitor).not.to.have.property('uptime');
     });
 
-    it('is refused where monitors and days are too many for one answer, by the name of the field', async () => {
+    it('is rejected with the name of the field for too many monitors and days', async () => {
       const rows = Array.from({ length: 801 }, (_, i) => ({
         insert: freshMonitor({ source: `host-${String(i).padStart(4, '0')}` }, fixture.deps.ids, fixture.clock.now()),
       }));

@@ -187,7 +187,7 @@ describe('watchdog pages', function () {
   });
 
   describe('/hierarchy', () => {
-    it('says since when a monitor is down, and offers the others as parents beside the row', async () => {
+    it('shows since when a monitor is down, and offers the others as parents next to the row', async () => {
       for (const source of ['top', 'leaf']) await beat({ source, interval: 60 });
       await change('leaf', { name: 'The leaf' });
       fixture.clock.forward(MINUTE);
@@ -203,7 +203,7 @@ describe('watchdog pages', function () {
       expect(circle.text).to.include('circle');
     });
 
-    it('folds healthy branches of a large tree, and shows problems only when asked', async () => {
+    it('folds healthy branches of a large tree, and shows only problems on request', async () => {
       for (let rack = 0; rack < 3; rack++) {
         await beat({ source: `rack-${rack}`, interval: 3600 });
         for (let i = 0; i < 20; i++) {

@@ -62,7 +62,7 @@ describe('why a monitor is down', () => {
     expect(await why('n')).to.equal('A run began 1 h ago and has not ended within 30 min.');
   });
 
-  it('tells what changed in the day before: releases of its project, and notes of it and what is above', async () => {
+  it('lists changes of the day before: releases of its project, and notes of it and its ancestors', async () => {
     await fixture.monitors.create({ source: 'p', project: 'shop' }, ANYONE);
     await fixture.monitors.create({ source: 'a', project: 'shop', parent_source: 'p' }, ANYONE);
     const { clock, explanations, timeline } = fixture;

@@ -55,7 +55,7 @@ describe('webhook deliveries', function () {
     expect(delivery).to.not.have.any.keys('lease_by', 'next_at');
   });
 
-  it('only to webhooks that asked for the event, of this project, and are enabled', async () => {
+  it('sends only to enabled webhooks with the event, of this project', async () => {
     const to = await receiver();
     const yes = [
       await fixture.hook(to.url),
@@ -73,7 +73,7 @@ describe('webhook deliveries', function () {
     expect(await fixture.deliveries(yes[2]?.id ?? '')).to.have.length(1);
   });
 
-  it('error.rate_exceeded reaches who asked for it by name, with the members of the contract', async () => {
+  it('sends error.rate_exceeded to webhooks that name it, with the members of the contract', async () => {
     const to = await receiver();
     await fixture.hook(to.url, { events: 'error.rate_exceeded', project_slug: 'shop' });
     const data: RateExceeded = { id: 'i', ref: 'shop-1', rule_id: 'r', count: 11, threshold: 10 };
@@ -199,7 +199,7 @@ describe('webhook deliveries', function () {
     expect((await fixture.deliveries(hook.id))[0]?.attempts[0]?.error).to.match(/^tls: /);
   });
 
-  it('503 with Retry-After waits as long as it asks', async () => {
+  it('waits for the Retry-After of a 503', async () => {
     const to = await receiver(status(503, { 'retry-after': '100' }));
     const hook = await fixture.hook(to.url);
     await fixture.emit();
@@ -221,7 +221,7 @@ describe('webhook deliveries', function () {
     expect((await fixture.deps.webhooks.get(hook.id))?.failures).to.equal(0);
   });
 
-  it('without a secret of its own it is signed with security.webhook_key', async () => {
+  it('signs with security.webhook_key without a separate secret', async () => {
     await fixture.close();
     fixture = await memoryFixture({ change: { webhook_key: 'the-key-of-the-service' } });
     const to = await receiver();

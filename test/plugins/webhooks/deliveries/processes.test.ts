@@ -58,7 +58,7 @@ describe('webhooks: processes and crashes', function () {
     });
   }
 
-  it('an attempt that a crash cut off is repeated within 30 s, whatever the clocks say', async () => {
+  it('repeats an attempt interrupted by a crash within 30 s, for any clocks', async () => {
     expect(LEASE_MS).to.be.lessThan(28_000);
     const fixture = process(-3_600_000);
     const hook = await fixture.hook(to.url);
@@ -111,7 +111,7 @@ describe('webhooks: processes and crashes', function () {
     );
 
   for (const [what, ahead] of Object.entries(skews)) {
-    it(`a crash between the event and its deliveries is mended, for those that wanted it then: ${what}`, async () => {
+    it(`creates deliveries after a crash for the webhooks of that time: ${what}`, async () => {
       const fixture = process(ahead);
       const before = await fixture.hook(to.url);
       await fixture.emit({ id: 'evt_done' });
@@ -154,7 +154,7 @@ describe('webhooks: processes and crashes', function () {
     ]);
   });
 
-  it('however many markers a crash left, all are taken over at once', async () => {
+  it('takes over all markers of a crash immediately', async () => {
     const fixture = process();
     const hook = await fixture.hook(to.url);
     const event = left(fixture, [hook.id]);
@@ -204,7 +204,7 @@ describe('webhooks: processes and crashes', function () {
     expect(to.got).to.have.length(1);
   });
 
-  it('told again by the outbox, a stored event makes nothing new', async () => {
+  it('creates nothing for a stored event that the outbox repeats', async () => {
     const fixture = process();
     const hook = await fixture.hook(to.url);
     await fixture.deps.events.insert(left(fixture, [hook.id]));
@@ -260,7 +260,7 @@ describe('webhooks: processes and crashes', function () {
     expect(to.got).to.have.length(1);
   });
 
-  it('an event that is told again long after makes none for webhooks that came later', async () => {
+  it('creates none for later webhooks when an event is repeated long after', async () => {
     const fixture = process();
     const event = { id: 'evt_1', timestamp: fixture.clock.iso() };
     await fixture.emit(event);

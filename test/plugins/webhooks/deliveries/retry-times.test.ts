@@ -35,7 +35,7 @@ describe('webhook retries and a clock that steps', function () {
     });
   }
 
-  it('ahead by an hour: a retry comes at once, and the next one in its time', async () => {
+  it('ahead by an hour: sends a retry immediately, and the next one in its time', async () => {
     fixture.clock.put(HOUR_MS);
     await fixture.turn();
     expect(to.got).to.have.length(2);
@@ -47,7 +47,7 @@ describe('webhook retries and a clock that steps', function () {
     expect(to.got).to.have.length(3);
   });
 
-  it('a process that starts after the clock was put back finds what the last one left', async () => {
+  it('finds pending deliveries in a process that starts after the clock moved backwards', async () => {
     await fixture.close();
     const next = fixtureOn(fixture.store, { clock: new MovedClock(-YEAR_MS) });
     fixture = next;

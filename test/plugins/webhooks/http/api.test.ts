@@ -109,7 +109,7 @@ describe('webhooks: API', function () {
     ['an empty name', { name: '' }, 422, 'validation_failed', 'name'],
   ];
   for (const [what, fields, code, error, field] of bad) {
-    it(`refuses ${what} at POST and PATCH`, async () => {
+    it(`rejects ${what} at POST and PATCH`, async () => {
       const { id } = await create();
       const body = { name: 'a', url: to.url, events: '*', ...fields };
       for (const answer of [await call('POST', '/webhooks', body), await call('PATCH', `/webhooks/${id}`, fields)]) {
@@ -229,7 +229,7 @@ describe('webhooks: API', function () {
     }
   });
 
-  it('refuses to filter by an event that there is not', async () => {
+  it('rejects a filter by an unknown event', async () => {
     const { id } = await create();
     for (const path of ['/events', `/webhooks/${id}/deliveries`]) {
       for (const event of ['bug.created', 'agent.requested', 'webhook.test'])

@@ -31,7 +31,7 @@ describe('webhook signatures', () => {
     expect(signature).to.equal('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 
-  it('takes the base64 part as key when it is 24 to 64 bytes, else the text', () => {
+  it('uses the base64 part as key when it is 24 to 64 bytes, else the text', () => {
     const of = (bytes: number): string => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
     for (const bytes of [24, 32, 64]) expect(standardKey(of(bytes)), `${bytes}`).to.deep.equal(Buffer.alloc(bytes, 7));
     for (const secret of [of(23), of(65), SECRET, 'plain text', Buffer.alloc(32, 7).toString('base64')])
@@ -70,12 +70,12 @@ describe('the retry schedule', () => {
     expect(delayAfter(9, plain, 0.5)).to.equal(null);
   });
 
-  it('410 ends it at once', () => {
+  it('ends the delivery immediately for 410', () => {
     expect(delayAfter(1, { status_code: 410, retry_after_ms: null }, 0.5)).to.equal(null);
   });
 
   for (const status_code of [429, 503]) {
-    it(`${status_code} waits at least a minute, and as long as asked up to twice the delay`, () => {
+    it(`${status_code} waits at least a minute, and up to twice the delay as requested`, () => {
       const wait = (failures: number, asked: number | null, random = 0.5): number | null =>
         delayAfter(failures, { status_code, retry_after_ms: asked }, random);
       expect(wait(1, null)).to.equal(60_000);
@@ -162,7 +162,7 @@ describe('payloads', function () {
     expect(data.url).to.equal(`https://a.example/monitors/${encodeURIComponent(source)}`);
   });
 
-  it('are JSON of at most 20 kB, whatever a plugin emits', () => {
+  it('are JSON of at most 20 kB for any event', () => {
     const long = fc.string({ minLength: 1, maxLength: 3, unit: 'binary' }).map((text) => text.repeat(5_000));
     fc.assert(
       fc.property(
@@ -186,7 +186,7 @@ describe('payloads', function () {
 });
 
 describe('names and ids', () => {
-  it('every event of the contract can be asked for, before its plugin is there', () => {
+  it('accepts every event of the contract before its plugin is installed', () => {
     const names = subscribable(['bug.created', 'chat.said', 'webhook.test']).map(({ name }) => name);
     expect(names).to.have.members([
       'bug.created',

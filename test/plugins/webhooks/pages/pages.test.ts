@@ -56,7 +56,7 @@ describe('webhooks: pages', function () {
   const delivered = (state: string): Promise<void> =>
     until(state, async () => (await store.collection('webhooks_deliveries').count({ state })) === 1);
 
-  it('says what to do when there is none', async () => {
+  it('says what to do without webhooks', async () => {
     const page = await browser.get('/webhooks');
     expect(page.status).to.equal(200);
     expect(page.text).to.include('No webhooks yet').and.include('href="/webhooks/new"');
@@ -78,7 +78,7 @@ describe('webhooks: pages', function () {
     expect(later.text).to.include('bug.critical');
   });
 
-  it('shows a refused form again with what was typed', async () => {
+  it('shows a rejected form again with its input', async () => {
     const refused = await browser.post('/webhooks', form({ url: 'http://169.254.169.254/' }), '/webhooks/new');
     expect(refused.status).to.equal(422);
     expect(refused.text).to.include('never allowed').and.include('value="chat"').and.include('169.254.169.254');
@@ -242,7 +242,7 @@ describe('webhooks: pages', function () {
       expect(answer.status).to.equal(404);
     });
 
-    it('a page whose delivery goes out now follows by itself, and ends with what came of it', async () => {
+    it('updates the page of a delivery under way automatically, until its result', async () => {
       const { path, delivery } = await failing();
       const here = `${path}/deliveries/${delivery}`;
       expect((await browser.get(here)).text)

@@ -87,7 +87,7 @@ describe('webhooks that disable themselves', function () {
     expect(await stored(id)).to.include({ enabled: true, failures: 19 });
   });
 
-  it('holds what waits, takes no new events, and resumes within a day without counting again', async () => {
+  it('holds pending deliveries, accepts no new events, and resumes within a day without counting again', async () => {
     const { id } = await fixture.hook(to.url);
     await Promise.all(Array.from({ length: 25 }, () => fixture.emit()));
     await fixture.turn();

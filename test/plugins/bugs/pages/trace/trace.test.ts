@@ -82,7 +82,7 @@ const shape = (parts: TracePart[]): object[] =>
   parts.map(({ relation, title, rows }) => ({ relation, title, rows: rows.map(told) }));
 
 describe('bugs: pages: stack traces', () => {
-  it('V8: marks the first frame, folds libraries, tells the cause as a part of its own', () => {
+  it('V8: marks the first frame, folds libraries, shows the cause as a separate part', () => {
     expect(shape(partsOf(NODE))).to.deep.equal([
       {
         relation: null,
@@ -389,7 +389,7 @@ describe('bugs: pages: stack traces whose frames say whose they are', () => {
     ]);
   });
 
-  it('tells members and wrappers of other languages', () => {
+  it('shows members and wrappers of other languages', () => {
     const parts = partsOf(
       '    at total (cart.js:41:1)\nMember of the group: TypeError: x\n    at f (a.js:1:1)\nWrapped by: cart 12: x',
     );
