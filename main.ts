@@ -22,6 +22,7 @@ import { PinoLogger } from './adapters/node/logger.js';
 import { PrometheusMetrics } from './adapters/node/metrics.js';
 import { NodeOutbound } from './adapters/node/outbound.js';
 import { NodeReach } from './adapters/node/reach/reach.js';
+import { hideTexts } from './adapters/node/redact.js';
 import { processMetrics } from './adapters/node/process-metrics.js';
 import { HostProcesses } from './adapters/node/processes.js';
 import { StoreFaultLog } from './adapters/node/store-fault-log.js';
@@ -53,7 +54,8 @@ export type { ServiceKeys } from './adapters/node/keys.js';
 export { freeBytes } from './adapters/node/files.js';
 export { newestBackupOf } from './composition/backups.js';
 export { BUILTIN } from './composition/builtin.js';
-export { fingerprintsFit, keysOf } from './composition/keys.js';
+export { MemoryStore } from './adapters/memory/store.js';
+export { fingerprintsFit, keysOf, NO_KEYS } from './composition/keys.js';
 export {
   accessModeOf,
   inMongo,
@@ -245,6 +247,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     freeBytes: () => freeBytes(config.data_dir),
     unlistedProxies: () => unlisted.list(),
     peers,
+    hideSecrets: hideTexts,
     ...(given.keys === undefined ? { checkStore } : {}),
   });
 

@@ -22,6 +22,7 @@ export const OWN: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   import: async () => (await moving()).importCommand,
   'plugin list': async () => (await import('./plugin.js')).pluginList,
   'plugin forget': async () => (await import('./plugin.js')).pluginForget,
+  'plugin check': async () => (await import('./plugin-check.js')).pluginCheck,
   'plugin new': async () => (await import('./plugin-new.js')).pluginNew,
   login: async () => (await import('./remote/login.js')).login,
   'bug list': async () => (await import('./remote/bug.js')).bugList,

@@ -2,7 +2,7 @@
 import { loadConfig } from '../config/load.js';
 import type { CommandSpec } from '../kernel/contract.js';
 import { requireStore, runningPluginStates } from '../main.js';
-import { formatTable } from '../lib/text/format-table.js';
+import { formatTable } from '../lib/console/format-table.js';
 import type { PluginState } from '../ports/domain/system.js';
 import { withService } from './service.js';
 

@@ -39,7 +39,8 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
   const { clock, ids } = shared.ports;
   const { config } = plugin.registered;
   const log = shared.ports.log.child({ plugin: id });
-  const ports: Ports = { ...shared.ports, log, jobs: jobsOf(plugin, shared.jobs) };
+  const all: Ports = { ...shared.ports, log, jobs: jobsOf(plugin, shared.jobs) };
+  const ports = refuseUnknown(all, (name) => `there is no port "${name}": there are ${listNames(all)}`);
   const service = (name: string): unknown => serviceFor(services.get(name), manifest);
   const needed = Object.fromEntries(manifest.needs.map((name) => [name, service(name)]));
   const open = collectionOf(shared.store, manifest);
@@ -55,9 +56,9 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
       [addedBy({ point }).name, () => shared.addedTo(point)],
     ]),
   );
-  const scope = shared.root.child({ ...needed, ...collections, ...offered, app, config, ...ports });
+  const scope = shared.root.child({ ...needed, ...collections, ...offered, app, config, ...all });
   const events = new Set(manifest.events);
-  return {
+  const context: PluginContext = {
     config,
     app,
     log,
@@ -92,7 +93,35 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
       return shared.bus.emit(whole);
     },
   };
+  return refuseUnknown(context, (name) =>
+    name in all
+      ? `the context has no "${name}": the port is \`ctx.ports.${name}\``
+      : `the context has no "${name}": it has ${listNames(context)}`,
+  );
 }
+
+const listNames = (members: object): string => Object.keys(members).toSorted().join(', ');
+
+/** The same object, whose unknown members throw: a misspelt one is named where it is used. */
+function refuseUnknown<T extends object>(members: T, describe: (name: string) => string): T {
+  return new Proxy(members, {
+    get(target, name, receiver): unknown {
+      // Promises and inspection ask every object for some names.
+      if (typeof name === 'symbol' || name in target || ASKED_OF_ANY.has(name))
+        return Reflect.get(target, name, receiver);
+      throw new Error(describe(name));
+    },
+  });
+}
+
+const ASKED_OF_ANY: ReadonlySet<string> = new Set([
+  'then',
+  'toJSON',
+  'constructor',
+  'inspect',
+  'asymmetricMatch',
+  'nodeType',
+]);
 
 /** A plugin names its own jobs without its id. One that it does not have is refused here, and not lost in the queue. */
 function jobsOf(run: PluginRun, jobs: Jobs | undefined): Ports['jobs'] {

@@ -17,8 +17,8 @@ export { added, addedBy, collection, PORT, type Added, type AppSettings, type Po
 export { listen } from '../ports/events.js';
 export { event, extend, extensionPoint, perPlugin, token } from '../ports/token.js';
 export type { AskingPlugin, EventType, Extension, ExtensionPoint, PerPlugin, Token } from '../ports/token.js';
-/** The service's own: a schema of another version of joi is refused by the first one that it meets. */
-export { default as joi } from 'joi';
+export { joi } from './contract/joi.js';
+export type { ObjectSchema, Schema } from 'joi';
 export { inject, injectable, type Class, type Key } from './inject.js';
 export type { Instances } from './container.js';
 export { formPage, orAgain, pageActions, problemText, type PageAction, type Problem } from './forms/again.js';

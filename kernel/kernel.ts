@@ -10,6 +10,7 @@ import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { Token } from '../ports/token.js';
 import { Scope } from './container.js';
 import { contextOf, type Shared } from './context.js';
+import { secretsIn } from './contract/joi.js';
 import { Claims } from './contributions/claims.js';
 import { judgeParts } from './contributions/judge.js';
 import { InProcessEvents } from './events.js';
@@ -72,7 +73,10 @@ export class Kernel {
     return this.#booting;
   }
 
-  async #boot(mode: Mode, { listen = true, jobs = true, migrate = true }: KernelBootOptions): Promise<Booted> {
+  async #boot(
+    mode: Mode,
+    { listen = true, start = true, jobs = true, migrate = true }: KernelBootOptions,
+  ): Promise<Booted> {
     await this.#phase('manifests', () => this.#readManifests());
     await this.#phase('connect', () => this.#connect());
     if (migrate) await this.#phase('migrate', () => this.#migrate(mode));
@@ -80,7 +84,7 @@ export class Kernel {
     if (mode === 'command' || !jobs) this.#drainAtStop();
     if (mode === 'serve') {
       await this.#phase('mount', () => this.#mount());
-      await this.#phase('start', () => this.#start());
+      if (start) await this.#phase('start', () => this.#start());
       if (listen) await this.#phase('listen', () => this.#listen());
       if (jobs) await this.#phase('jobs', () => this.#runJobs());
     }
@@ -115,6 +119,11 @@ export class Kernel {
   /** A provided service, as `ctx.find` sees it. */
   service<T>(token: Token<T>): T | undefined {
     return this.#services.get(token.name) as T | undefined;
+  }
+
+  /** Ids of the plugins that come with the service. */
+  builtinIds(): string[] {
+    return this.parts.builtin.map(({ id }) => id);
   }
 
   commands(): MountedCommand[] {
@@ -155,6 +164,11 @@ export class Kernel {
     if (loaded.untrusted.length > 0) throw new PluginFaults(loaded.untrusted);
     const { plugins: registered, off, broken, unoffered } = register(loaded.plugins, config, loaded.unloaded);
     this.#plugins.broken = broken;
+    this.parts.hideSecrets?.(
+      registered.flatMap(({ manifest, config: own }) =>
+        manifest.config === null ? [] : secretsIn(manifest.config, own),
+      ),
+    );
     for (const { state } of broken)
       this.parts.log.error({ plugin: state.id, reason: state.reason }, `plugin ${state.id} failed`);
     for (const where of unoffered)
@@ -276,7 +290,7 @@ export class Kernel {
     for (const run of this.#plugins.runs.filter(({ state }) => state !== 'failed')) {
       for (const listener of run.parts.listens ?? []) this.#bus.on(run.id, listener, () => run.state !== 'failed');
       try {
-        for (const job of run.parts.jobs ?? []) jobs?.define(guardedJob(job, run, this.parts.log, this.#trust));
+        for (const job of run.parts.jobs ?? []) jobs?.define(guardedJob(job, run, this.#trust));
       } catch (error) {
         this.#plugins.fail(run, error);
       }

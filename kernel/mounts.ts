@@ -47,23 +47,15 @@ export function panelsOf(run: PluginRun, log: Logger): MountedPanel[] {
   }));
 }
 
-/**
- * A job runs only while its plugin is ready, one that removes by age only while the clock is believed, and its failure
- * is logged with both names.
- */
-export function guardedJob(job: JobSpec, run: PluginRun, log: Logger, trust: Pick<ClockTrust, 'look'>): JobSpec {
+/** A job runs only while its plugin is ready, one that removes by age only while the clock is believed. */
+export function guardedJob(job: JobSpec, run: PluginRun, trust: Pick<ClockTrust, 'look'>): JobSpec {
   return {
     ...job,
     run: async (call) => {
       if (!run.ready())
         throw new Error(`plugin ${run.id} is ${run.state}${run.reason === null ? '' : `: ${run.reason}`}`);
-      try {
-        if (job.removesByAge === true && !(await trust.look()).believed) return;
-        await job.run(call);
-      } catch (err) {
-        log.error({ err, plugin: run.id, job: job.name }, 'a job failed');
-        throw err;
-      }
+      if (job.removesByAge === true && !(await trust.look()).believed) return;
+      await job.run(call);
     },
   };
 }

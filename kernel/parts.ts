@@ -69,6 +69,8 @@ export interface KernelParts {
   freeBytes: () => Promise<number>;
   /** Processes that serve the store, this one included. Absent: it is alone. */
   peers?: () => number;
+  /** Masks these texts in log lines; absent: they are shown. */
+  hideSecrets?: (secrets: readonly string[]) => void;
   /** Absent: nobody looks for them. */
   unlistedProxies?: () => readonly UnlistedProxy[];
 }
@@ -82,6 +84,8 @@ export type Mode = 'serve' | 'command';
 export interface KernelBootOptions {
   /** False: `serve` without a listening server (tests that inject requests). */
   listen?: boolean;
+  /** False: `serve` without the plugins' `start` (`aos plugin check`). */
+  start?: boolean;
   /** False: `serve` without jobs that run by themselves. */
   jobs?: boolean;
   /** False: whatever is pending stays so (`aos migrate` shows it first, `aos doctor` changes nothing). */

@@ -18,7 +18,12 @@ export interface JobSpec {
 
 export interface JobRun {
   data: unknown;
+  /** Aborts when the time limit of the job has passed, or the service stops. */
   signal: AbortSignal;
+  /** 1 for the first attempt, 2 for the first retry. */
+  attempt: number;
+  /** Whether a failure of this attempt is final. */
+  lastAttempt: boolean;
 }
 
 export interface EnqueueOptions {
@@ -26,7 +31,7 @@ export interface EnqueueOptions {
   at?: string;
   /** At most one waiting job of this name and key. */
   key?: string;
-  /** How often a failed run is tried again, with exponential delay. Default 0. */
+  /** How often a failed run is tried again: after 1, 2, 4, … seconds, at most an hour apart. Default 0. */
   retry?: number;
 }
 

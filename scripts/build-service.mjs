@@ -8,7 +8,7 @@
  * --package is what `npm pack` made, for several platforms of one package.
  */
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 
@@ -53,6 +53,12 @@ await copyFile(join(ROOT, 'package-lock.json'), join(folder, 'package-lock.json'
 await npm(['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', ...system], folder);
 // Links, which no package may have, and nobody calls them here.
 await rm(join(folder, 'node_modules', '.bin'), { recursive: true, force: true });
+// Nothing of it runs, and the examples of addresses and tokens in guides would be a warning each.
+const UNUSED =
+  /(^|[\\/])README\.md$|[\\/]docs[\\/].*\.md$|\.map$|\.d\.[cm]?ts$|\.test\.ts$|^@libsql[\\/][^\\/]*-musl[\\/]/;
+const libraries = join(folder, 'node_modules');
+for (const path of await readdir(libraries, { recursive: true }))
+  if (UNUSED.test(path)) await rm(join(libraries, path), { recursive: true, force: true });
 await writeFile(join(folder, 'serve.mjs'), ENTRY);
 
 const configuration = {
@@ -60,23 +66,8 @@ const configuration = {
   platform: values.platform,
   publishDir: values.platform,
   entry: 'serve.mjs',
-  // Nothing that runs. The examples of addresses and tokens in guides look like credentials, and they would be a
-  // warning each.
-  excludePatterns: [
-    'README.md',
-    'docs/*.md',
-    'docs/decisions/**',
-    'docs/images/**',
-    'docs/spec/**',
-    'node_modules/**/README.md',
-    'node_modules/**/docs/**/*.md',
-    'node_modules/**/*.map',
-    'node_modules/**/*.d.ts',
-    'node_modules/**/*.d.mts',
-    'node_modules/**/*.d.cts',
-    'node_modules/**/*.test.ts',
-    'node_modules/@libsql/*-musl/**',
-  ],
+  // Guides are read in the sources.
+  excludePatterns: ['README.md', 'docs/*.md', 'docs/decisions/**', 'docs/images/**', 'docs/spec/**'],
 };
 await writeFile(join(output, 'packager.json'), `${JSON.stringify(configuration, null, 2)}\n`);
 const { name, version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));

@@ -1,5 +1,5 @@
 // Writes the public surface of plugins and of the client SDK from the compiled declarations (after a build):
-//   node scripts/plugin-api.mjs                  writes docs/plugin-api.md, docs/plugin-domain.md and docs/sdk-api.md
+//   node scripts/plugin-api.mjs                  writes docs/plugin-api.md and the other pages of PAGES
 //   node scripts/plugin-api.mjs --print <page>   prints one of them; `--dist <folder>` reads another build
 // A page holds its entry and every module that this one names, directly or through another, unless the other page has
 // it.
@@ -36,6 +36,16 @@ const PAGES = {
       'Made by `node scripts/plugin-api.mjs` from the compiled declarations; do not edit. A test compares it with the code.\n',
       'A plugin imports all of it from `aos/domain`: tokens for `needs` and `uses`, extension points for `extends`, events for',
       '`listen`, and the types of what each of them stands for. Other types are those of [the plugin API](plugin-api.md).\n',
+    ],
+  },
+  'plugin-testing': {
+    entry: 'testing/index',
+    has: (path) => /^testing\/(?!contracts|parts|output)/.test(path),
+    head: [
+      '# Testing a plugin\n',
+      'Made by `node scripts/plugin-api.mjs` from the compiled declarations; do not edit. A test compares it with the code.\n',
+      'Tests of a plugin import all of it from `aos/testing`, in any test runner. [Writing a plugin](plugins.md#the-tests) shows them',
+      'at work. Other types are those of [the plugin API](plugin-api.md).\n',
     ],
   },
   'sdk-api': {

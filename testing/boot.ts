@@ -6,9 +6,13 @@
  *   const answer = await service.request('GET', '/api/chat/v1/notes', { as: { scopes: ['chat:read'] } });
  *   await service.stop();
  */
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HapiServer } from '../adapters/hapi/server.js';
 import { MemoryStore } from '../adapters/memory/store.js';
+import { SqliteStore } from '../adapters/sqlite/store.js';
 import type { AppSettings, CommandCall, CommandResult, EventType, Plugin } from '../kernel/contract.js';
 import { Kernel } from '../kernel/kernel.js';
 import { AUTHENTICATOR } from '../ports/domain/access.js';
@@ -20,7 +24,8 @@ import type { Collection, Doc, DocumentStore } from '../ports/store.js';
 import { helpers } from '../web/helpers.js';
 import { TestAnswer } from './answer.js';
 import type { ManualClock } from './clock.js';
-import type { FakeJobs, RecordingLog } from './fakes.js';
+import type { EnqueuedJob, FakeJobs, RecordingLog } from './fakes.js';
+import { checkOutput } from './output.js';
 import { fakes, kernelParts } from './parts.js';
 import { credentialOf, csrfOf, PANELS, panelsPage, visitors, type Visitor } from './visitors.js';
 
@@ -28,8 +33,8 @@ export interface BootOptions {
   /** Sections of the configuration, by plugin. */
   config?: Readonly<Record<string, unknown>>;
   app?: Partial<AppSettings>;
-  /** Default: an empty one in memory. */
-  store?: DocumentStore;
+  /** Default: an empty one in memory. `embedded`: the embedded engine in a temporary folder, which `stop` removes. */
+  store?: DocumentStore | 'embedded';
   /** Answers requests that plugins send; default: nobody answers. */
   outbound?: Outbound['request'];
 }
@@ -42,6 +47,11 @@ export interface Ask {
   /** Fields of a page's form; its `csrf_token` is added. */
   form?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
+}
+
+function openStore(given: BootOptions['store'], folder: string | null): DocumentStore {
+  if (folder !== null) return new SqliteStore({ path: join(folder, 'aos.db'), durability: 'normal', threads: 'none' });
+  return given === undefined || given === 'embedded' ? new MemoryStore() : given;
 }
 
 /** No rate is limited; sizes are the defaults. */
@@ -76,6 +86,8 @@ export class TestService {
   readonly #kernel: Kernel;
   readonly #http: HapiServer;
   readonly #jobs: FakeJobs;
+  /** Of the embedded store. */
+  readonly #folder: string | null;
 
   /** Not started yet: `boot` makes and starts one. */
   constructor(plugins: readonly (Plugin | string)[], options: BootOptions) {
@@ -85,7 +97,8 @@ export class TestService {
     const { app } = parts.config;
     this.clock = clock;
     this.log = log;
-    this.store = options.store ?? new MemoryStore();
+    this.#folder = options.store === 'embedded' ? mkdtempSync(join(tmpdir(), 'aos-plugin-')) : null;
+    this.store = openStore(options.store, this.#folder);
     this.#jobs = jobs;
     this.#http = new HapiServer({
       host: '127.0.0.1',
@@ -126,7 +139,10 @@ export class TestService {
     throw new Error(failed.map(({ id, reason }) => `plugin ${id} failed: ${reason}`).join('\n'));
   }
 
-  /** One request, without a socket. */
+  /**
+   * One request, without a socket.
+   * @throws Error when a success is not what the route declares as its `output`
+   */
   async request<T = Record<string, unknown>>(method: HttpMethod, url: string, ask: Ask = {}): Promise<TestAnswer<T>> {
     const { as = 'public', body, form } = ask;
     const credential = credentialOf(as);
@@ -143,7 +159,9 @@ export class TestService {
       },
       ...(fields ? { payload: fields.toString() } : body !== undefined && { payload: JSON.stringify(body) }),
     });
-    return new TestAnswer<T>(statusCode, headers as TestAnswer['headers'], payload);
+    const answer = new TestAnswer<T>(statusCode, headers as TestAnswer['headers'], payload);
+    checkOutput(this.#kernel.routes(), { method, url, answer });
+    return answer;
   }
 
   /** The panels of every plugin, as HTML of the page that shows them. */
@@ -170,12 +188,18 @@ export class TestService {
   }
 
   /**
-   * Runs what was enqueued and has not run yet, in its order, and what that enqueues.
-   * @throws what one of them throws
+   * Runs what was enqueued and is due, in its order, and what that enqueues. A job with `at` waits until the clock was
+   * advanced to it, and so does the retry of a failed attempt: 1 s after the first, then 2 s, 4 s, at most an hour.
+   * @throws what the last attempt of one of them throws
    */
   async runQueue(): Promise<void> {
-    for (let next = this.#jobs.enqueued.shift(); next !== undefined; next = this.#jobs.enqueued.shift())
-      await this.runJob(next.name, next.data);
+    const next = (): EnqueuedJob | undefined => this.#jobs.takeDue(this.clock.now());
+    for (let job = next(); job !== undefined; job = next()) await this.#jobs.runEnqueued(job, this.clock.now());
+  }
+
+  /** What waits, by its full name, with `at`, `retry` and the number of a retry. */
+  get enqueued(): readonly EnqueuedJob[] {
+    return this.#jobs.enqueued;
   }
 
   /** Runs `aos <name> …` of a plugin. @throws what it throws, and Error when there is none of this name */
@@ -204,7 +228,8 @@ export class TestService {
     return this.#kernel.system.openapi();
   }
 
-  stop(): Promise<void> {
-    return this.#kernel.stop();
+  async stop(): Promise<void> {
+    await this.#kernel.stop();
+    if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
   }
 }

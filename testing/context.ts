@@ -10,7 +10,7 @@ import { Kernel } from '../kernel/kernel.js';
 import type { DomainEvent } from '../ports/events.js';
 import type { EnqueueOptions } from '../ports/jobs.js';
 import type { ManualClock } from './clock.js';
-import type { RecordingLog } from './fakes.js';
+import type { EnqueuedJob, RecordingLog } from './fakes.js';
 import { fakes, kernelParts } from './parts.js';
 
 export interface ContextOptions {
@@ -27,7 +27,7 @@ export interface TestContext<C = Record<string, unknown>> extends Omit<PluginCon
   /** Every event that was emitted, oldest first. */
   emitted: readonly DomainEvent[];
   /** Every job that was enqueued, by its full name. */
-  enqueued: readonly { name: string; data: unknown }[];
+  enqueued: readonly EnqueuedJob[];
 }
 
 /**

@@ -53,10 +53,25 @@ export class RecordingLog implements Logger {
   }
 }
 
+/** A job that waits. */
+export interface EnqueuedJob {
+  name: string;
+  data: unknown;
+  key?: string;
+  /** Not before; RFC 3339. */
+  at?: string;
+  retry?: number;
+  /** Of a retry: 2 for the first one. */
+  attempt?: number;
+}
+
+/** Delay of a retry, as the service has it. */
+const retryDelay = (attempt: number): number => Math.min(3_600_000, 1_000 * 2 ** (attempt - 1));
+
 /** Runs jobs on request; a job that throws is remembered, as the real one does. */
 export class FakeJobs implements Jobs {
   readonly defined = new Map<string, JobSpec>();
-  readonly enqueued: { name: string; data: unknown; key?: string }[] = [];
+  readonly enqueued: EnqueuedJob[] = [];
   readonly failures = new Map<string, unknown>();
   state: 'new' | 'started' | 'drained' = 'new';
 
@@ -69,13 +84,40 @@ export class FakeJobs implements Jobs {
   async start(): Promise<void> {
     this.state = 'started';
   }
-  async enqueue(name: string, data: unknown = null, { key }: EnqueueOptions = {}): Promise<void> {
+  async enqueue(name: string, data: unknown = null, { key, at, retry }: EnqueueOptions = {}): Promise<void> {
     if (key !== undefined && this.enqueued.some((waiting) => waiting.name === name && waiting.key === key)) return;
-    this.enqueued.push({ name, data, ...(key !== undefined && { key }) });
+    this.enqueued.push({
+      name,
+      data,
+      ...(key !== undefined && { key }),
+      ...(at !== undefined && { at }),
+      ...(retry !== undefined && { retry }),
+    });
   }
   /** To its end, here and now. @throws what it throws */
-  async run(name: string, data: unknown = null): Promise<void> {
-    await this.#named(name).run({ data, signal: new AbortController().signal });
+  async run(name: string, data: unknown = null, attempt = 1, lastAttempt = true): Promise<void> {
+    await this.#named(name).run({ data, signal: new AbortController().signal, attempt, lastAttempt });
+  }
+  /**
+   * Runs one that waits. An attempt that fails and has a retry left waits for it.
+   * @param now milliseconds since 1970
+   * @throws what the last attempt throws
+   */
+  async runEnqueued(job: EnqueuedJob, now: number): Promise<void> {
+    const { name, data, attempt = 1, retry = 0 } = job;
+    try {
+      await this.run(name, data, attempt, attempt > retry);
+    } catch (error) {
+      this.failures.set(name, error);
+      if (attempt > retry) throw error;
+      const at = new Date(now + retryDelay(attempt)).toISOString();
+      this.enqueued.push({ ...job, at, attempt: attempt + 1 });
+    }
+  }
+  /** Takes the first that waits and is due. */
+  takeDue(now: number): EnqueuedJob | undefined {
+    const due = this.enqueued.findIndex(({ at }) => at === undefined || Date.parse(at) <= now);
+    return due === -1 ? undefined : this.enqueued.splice(due, 1)[0];
   }
   async runNow(name: string, data: unknown = null): Promise<boolean> {
     const spec = this.#named(name);

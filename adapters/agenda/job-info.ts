@@ -9,6 +9,8 @@ export function describe(spec: JobSpec, docs: readonly JobDoc[], now: string): J
   const named = own.find(({ id }) => id === spec.name);
   const locked = own.filter(({ lock, due_at }) => lock !== undefined && (due_at ?? '') > now);
   const waiting = own.find(({ lock, due_at }) => lock === undefined && due_at !== undefined);
+  // Its last attempt failed, and another one follows.
+  const retried = own.find(({ id, fail_reason }) => id !== spec.name && typeof fail_reason === 'string');
   const lastRuns = own.flatMap(({ last_run_at }) => last_run_at ?? []).toSorted();
   return {
     name: spec.name,
@@ -18,8 +20,8 @@ export function describe(spec: JobSpec, docs: readonly JobDoc[], now: string): J
     last_run_at: lastRuns.at(-1) ?? null,
     last_finished_at: named?.last_finished_at ?? null,
     next_run_at: waiting?.next_run_at ?? nextOf(spec, named),
-    fail_count: named?.fail_count ?? 0,
-    fail_reason: named?.fail_reason ?? null,
+    fail_count: retried?.fail_count ?? named?.fail_count ?? 0,
+    fail_reason: retried?.fail_reason ?? named?.fail_reason ?? null,
   };
 }
 

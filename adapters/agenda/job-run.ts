@@ -7,10 +7,18 @@ import type { Counter } from '../../ports/metrics.js';
 import type { FaultLines } from './fault-lines.js';
 import type { LockKey } from './held-locks.js';
 import type { Payload } from './job-document.js';
+import { LoopWatch } from './loop-watch.js';
 
 export const TIMEOUT_MS = 60_000;
 
 const STOPPING = new Error('the service is stopping');
+
+/** A repeating job starts again with its next run, so each of its failures is final. */
+function countAttempt({ attrs }: Job<Payload>): { attempt: number; lastAttempt: boolean } {
+  const { retry }: Payload = attrs.data;
+  const attempt = (attrs.failCount ?? 0) + 1;
+  return { attempt, lastAttempt: attempt > retry };
+}
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
@@ -18,6 +26,9 @@ export class JobRuns {
   /** What a run threw; Agenda keeps only the words. */
   readonly errors = new WeakMap<object, Error>();
   readonly #aborts = new Set<AbortController>();
+  readonly #blocking = new LoopWatch((jobs, ms) =>
+    this.log.warn({ jobs, ms }, `the event loop stood still for ${ms} ms while ${jobs.join(', ')} ran`),
+  );
   /** The drain ran out of time: what fails from here on is not the job's fault. */
   #interrupted = false;
 
@@ -59,17 +70,19 @@ export class JobRuns {
 
   #tell(spec: JobSpec, job: Job<Payload>, error: unknown): void {
     this.counter.inc({ job: spec.name, result: 'error' });
-    const failures = (job.attrs.failCount ?? 0) + 1;
-    const line = { job_id: String(job.attrs._id), failures };
+    const { attempt, lastAttempt } = countAttempt(job);
+    const line = { job_id: String(job.attrs._id), failures: attempt };
     if (isStoreFault(error)) this.faults.tell('a job failed', error, { job: spec.name }, line);
-    else this.log.error({ job: spec.name, ...line, err: error }, 'a job failed');
+    else if (lastAttempt) this.log.error({ job: spec.name, ...line, err: error }, 'a job failed');
+    else this.log.warn({ job: spec.name, ...line, reason: asError(error).message }, 'a job failed and will be retried');
   }
 
   /**
    * A run that ignores its signal counts as failed before its lock ends; one whose lock was lost, as by a pause of the
    * whole process, is told to stop.
    */
-  async #within(spec: JobSpec, { attrs }: Job<Payload>): Promise<void> {
+  async #within(spec: JobSpec, job: Job<Payload>): Promise<void> {
+    const { attrs } = job;
     const { data, token }: Payload = attrs.data;
     const limit = spec.timeoutMs ?? TIMEOUT_MS;
     const controller = new AbortController();
@@ -82,9 +95,12 @@ export class JobRuns {
     });
     const lock = { id: String(attrs._id), token };
     const renewing = setInterval(() => void this.#renew(spec, lock, controller), this.times.lockMs / 3);
+    const run = { data, signal: controller.signal, ...countAttempt(job) };
+    const leave = this.#blocking.enter(spec.name);
     try {
-      await Promise.race([Promise.resolve().then(() => spec.run({ data, signal: controller.signal })), overdue]);
+      await Promise.race([Promise.resolve().then(() => spec.run(run)), overdue]);
     } finally {
+      leave();
       clearTimeout(abort);
       clearTimeout(end);
       clearInterval(renewing);

@@ -21,13 +21,31 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:[2-9A-HJ-NP-Z]{5}(?:-|%2D)){4}([2-9A-HJ-NP-Z]{5})\b/gi, '*****-*****-*****-*****-$1'],
 ];
 
+/** Values of settings that their schemas mark as secrets. */
+const hidden = new Set<string>();
+/** Shorter ones are found in every other word. */
+const MIN_HIDDEN = 6;
+
+/** From now on these texts are masked wherever they turn up. */
+export function hideTexts(secrets: readonly string[]): void {
+  for (const secret of secrets) if (secret.length >= MIN_HIDDEN) hidden.add(secret);
+}
+
+/** A text without the hidden ones. */
+export function maskHidden(text: string): string {
+  let masked = text;
+  for (const secret of hidden) masked = masked.replaceAll(secret, '[redacted]');
+  return masked;
+}
+
 const MAX_DEPTH = 6;
 const MAX_TEXT = 8192;
 const MAX_MEMBERS = 100;
 
 /** Text without anything that looks like a credential. */
 export function scrub(text: string): string {
-  const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
+  const bare = maskHidden(text);
+  const short = bare.length > MAX_TEXT ? `${bare.slice(0, MAX_TEXT)}… (${bare.length} characters)` : bare;
   const seen = asSeen(short);
   const scrubbed = withoutShapes(seen);
   return scrubbed === seen ? short : scrubbed;

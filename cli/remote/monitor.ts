@@ -1,7 +1,7 @@
 /** `aos monitor list | pause | resume`, against a running service. */
 import type { CommandSpec } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
-import { formatTable } from '../../lib/text/format-table.js';
+import { formatTable } from '../../lib/console/format-table.js';
 import { CONNECTION_OPTIONS, ServiceClient } from './client.js';
 
 interface Monitor {

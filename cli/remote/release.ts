@@ -1,6 +1,6 @@
 /** `aos release list | promote | withdraw`, against a running service. */
 import type { CommandCall, CommandSpec } from '../../kernel/contract.js';
-import { formatTable } from '../../lib/text/format-table.js';
+import { formatTable } from '../../lib/console/format-table.js';
 import { CONNECTION_OPTIONS, ServiceClient } from './client.js';
 
 interface Release {

@@ -1,6 +1,6 @@
 /** `aos webhook list | test`, against a running service. */
 import type { CommandSpec } from '../../kernel/contract.js';
-import { formatTable } from '../../lib/text/format-table.js';
+import { formatTable } from '../../lib/console/format-table.js';
 import { EXIT } from '../output.js';
 import { CONNECTION_OPTIONS, ServiceClient } from './client.js';
 

@@ -35,7 +35,10 @@ const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = 
   ['Ship and update', ['packager', 'releases', 'update-agent', 'installing', 'setup', 'setup-json', 'loop']],
   ['Sell, watch and tell', ['licensing', 'watchdog', 'webhooks', 'notifications']],
   ['Use the pages', ['ui', 'daily-tasks', 'glossary']],
-  ['Build on it', ['plugins', 'plugin-api', 'plugin-domain', 'architecture', 'consistency', 'benchmarks']],
+  [
+    'Build on it',
+    ['plugins', 'plugin-api', 'plugin-domain', 'plugin-testing', 'architecture', 'consistency', 'benchmarks'],
+  ],
 ];
 const DEEPER = /^(decisions|spec)\//;
 const DETAIL_CHARS = 160;

@@ -1,6 +1,6 @@
 /** `aos project create | list | intake-key` (contracts 15 and 95). */
 import { fromForm, type CommandSpec } from '../../kernel/contract.js';
-import { formatTable } from '../../lib/text/format-table.js';
+import { formatTable } from '../../lib/console/format-table.js';
 import type { IntakeKeys } from './intake-keys.js';
 import { createBody, projectView, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';

@@ -298,9 +298,9 @@ export const RULES: readonly Rule[] = [
   {
     layer: 'testing',
     files: /^testing\//,
-    project: [PORTS, /^(kernel|web)\//, /^adapters\/(memory|hapi)\//],
+    project: [PORTS, /^(kernel|web)\//, /^adapters\/(memory|hapi|sqlite)\//],
     packages: [NODE],
-    says: 'testing composes the kernel in memory: it imports kernel, ports, lib, web and adapters/(memory, hapi)',
+    says: 'testing composes the kernel: it imports kernel, ports, lib, web and adapters/(memory, hapi, sqlite)',
   },
   { layer: 'test', files: /^(test|scripts)\//, project: [ANYTHING], packages: [ANYTHING], says: '' },
 ];

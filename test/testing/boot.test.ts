@@ -1,6 +1,6 @@
 /** `aos/testing`: what an integrator's test does with a plugin. */
 import { expect } from 'chai';
-import { StoreConflict } from '../../kernel/contract.js';
+import { joi, StoreConflict, type Plugin } from '../../kernel/contract.js';
 import { BUG_CREATED } from '../../ports/domain/bugs.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { boot, contextFor, stub, type TestService } from '../../testing/index.js';
@@ -139,5 +139,121 @@ describe('aos/testing', () => {
     expect(ctx.emitted.map(({ event }) => event)).to.deep.equal(['chat.noted']);
     expect(ctx.enqueued).to.deep.equal([{ name: 'chat.post', data: 'x' }]);
     expect(await ctx.resolve(PROJECTS).get('shop')).to.deep.equal({ slug: 'shop' });
+  });
+
+  describe('with a plugin of a test', () => {
+    const plugin = (setup: Plugin['setup']): Plugin => ({
+      id: 'tried',
+      version: '1.0.0',
+      api: 1,
+      title: 'Tried',
+      collections: [{ name: 'rows', indexes: [] }],
+      setup,
+    });
+    let own: TestService | undefined;
+    afterEach(async () => {
+      await own?.stop();
+      own = undefined;
+    });
+
+    it('runs jobs when they are due, and retries as the service does', async () => {
+      const runs: [number, boolean][] = [];
+      own = await boot([
+        plugin((ctx) => ({
+          jobs: [
+            {
+              name: 'send',
+              run: async ({ attempt, lastAttempt }) => {
+                runs.push([attempt, lastAttempt]);
+                throw new Error('receiver down');
+              },
+            },
+          ],
+          start: () => ctx.ports.jobs.enqueue('send', null, { retry: 2, at: '2026-11-20T08:16:00.000Z' }),
+        })),
+      ]);
+      await own.runQueue();
+      expect(runs).to.deep.equal([]);
+      own.clock.set('2026-11-20T08:16:00.000Z');
+      await own.runQueue();
+      expect(own.enqueued.map(({ at, attempt }) => [at, attempt])).to.deep.equal([['2026-11-20T08:16:01.000Z', 2]]);
+      await own.runQueue();
+      expect(runs).to.deep.equal([[1, false]]);
+      own.clock.advance(1_000);
+      await own.runQueue();
+      own.clock.advance(2_000);
+      expect((await rejection(own.runQueue())).message).to.equal('receiver down');
+      expect(runs).to.deep.equal([
+        [1, false],
+        [2, false],
+        [3, true],
+      ]);
+      expect(own.enqueued).to.deep.equal([]);
+    });
+
+    it('runs on the embedded engine, and removes its folder', async () => {
+      own = await boot([plugin(() => ({}))], { store: 'embedded' });
+      expect(own.store.engine).to.equal('sqlite');
+      await own.collection<{ id: string; n: number }>('tried_rows').insert({ id: 'a', n: 1 });
+      expect(await own.collection('tried_rows').count({ n: 1 })).to.equal(1);
+    });
+
+    it('rejects an answer that is not what the route declares', async () => {
+      const output = joi.object({
+        items: joi
+          .array()
+          .items(joi.object({ n: joi.number().required() }))
+          .required(),
+      });
+      let answer: unknown = { items: [{ n: 1 }] };
+      own = await boot([
+        plugin(() => ({
+          routes: [
+            {
+              method: 'GET',
+              path: '/api/tried/v1/rows/{id}',
+              summary: 'Rows',
+              access: 'public',
+              output,
+              handle: async () => answer as object,
+            },
+          ],
+        })),
+      ]);
+      expect((await own.request('GET', '/api/tried/v1/rows/1?x=1')).status).to.equal(200);
+      answer = { items: [{ n: 'one' }], more: true };
+      expect((await rejection(own.request('GET', '/api/tried/v1/rows/1'))).message).to.equal(
+        'GET /api/tried/v1/rows/1 answers something else than its declared output: "items[0].n" must be a number; "more" is not allowed',
+      );
+    });
+
+    const misused: [string, (ctx: Record<string, Record<string, unknown>>) => unknown, RegExp][] = [
+      [
+        'a port that does not exist',
+        (ctx) => ctx['ports']?.['mailer'],
+        /there is no port "mailer": there are .*outbound/,
+      ],
+      [
+        'a port beside the context',
+        (ctx) => ctx['outbound'],
+        /the context has no "outbound": the port is `ctx\.ports\.outbound`/,
+      ],
+      [
+        'a member that does not exist',
+        (ctx) => ctx['colection'],
+        /the context has no "colection": it has .*collection/,
+      ],
+    ];
+    for (const [name, use, message] of misused) {
+      it(`names ${name}`, async () => {
+        const failed = boot([
+          plugin((ctx) => {
+            use(ctx as never);
+            return {};
+          }),
+        ]);
+        expect((await rejection(failed)).message).to.match(message);
+      });
+    }
   });
 });

@@ -1,7 +1,7 @@
 /** `aos token create | list | revoke` (contract 95). */
 import type { CommandSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { formatTable } from '../../../lib/text/format-table.js';
+import { formatTable } from '../../../lib/console/format-table.js';
 import type { MasterTokens } from '../master-tokens.js';
 import type { Tokens } from '../tokens/tokens.js';
 

@@ -1,7 +1,7 @@
 /** `aos user create | passwd | role | disable | enable | totp | delete | list` (contract 95). */
 import type { CommandCall, CommandResult, CommandSpec, Ids } from '../../../kernel/contract.js';
 import type { CommandLine } from '../../../ports/domain/audit.js';
-import { formatTable } from '../../../lib/text/format-table.js';
+import { formatTable } from '../../../lib/console/format-table.js';
 import { ROLES, type AccountView } from '../model/account.js';
 import type { Accounts } from '../accounts/accounts.js';
 

@@ -151,6 +151,18 @@ describe('start: the command line before anything runs', function () {
     return config;
   };
 
+  it('names the folder of the backups of the embedded store while no service runs', async () => {
+    const service = await TestService.create();
+    try {
+      const { stdout } = await aos(service.env, ['doctor', '--json']);
+      const found = (JSON.parse(stdout) as Report).items.find(({ check }) => check === 'plugin backups');
+      expect(found).to.include({ ok: true });
+      expect(found?.detail).to.include(`path ${join(service.dataDir, 'backups')}`);
+    } finally {
+      await service.dispose();
+    }
+  });
+
   it('says of each plugin by itself how it is, before the first start and beside the running service', async () => {
     const config = await outside("{ ok: !started, pager: started ? 'no answer' : 'not asked' }");
     const before = await doctor({ SVC_CONFIG: config });

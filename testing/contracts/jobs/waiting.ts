@@ -76,8 +76,10 @@ export function waitingJobs(world: JobsWorld): void {
 
   it('retries with growing delays, as often as asked, then gives up and tells why', async () => {
     const times: number[] = [];
-    const fail = async (): Promise<void> => {
+    const attempts: [number, boolean][] = [];
+    const fail = async ({ attempt, lastAttempt }: JobRun): Promise<void> => {
       times.push(Date.now());
+      attempts.push([attempt, lastAttempt]);
       throw new Error('receiver down');
     };
     const { jobs, lines, metrics } = make([{ name: 'a.b', run: fail }], { retryBaseMs: 60 });
@@ -89,8 +91,55 @@ export function waitingJobs(world: JobsWorld): void {
     expect(third - second).to.be.at.least(120);
     const info = await until('the record', async () => (await jobs.list()).find((job) => job.fail_count > 0));
     expect(info).to.include({ fail_count: 3, fail_reason: 'receiver down' });
-    expect(lines.filter(({ message }) => message === 'a job failed')).to.have.lengthOf(3);
+    expect(attempts).to.deep.equal([
+      [1, false],
+      [2, false],
+      [3, true],
+    ]);
+    const told = lines.filter(({ message }) => message.startsWith('a job failed')).map(({ message }) => message);
+    expect(told).to.deep.equal([
+      'a job failed and will be retried',
+      'a job failed and will be retried',
+      'a job failed',
+    ]);
     expect(await metrics.render()).to.contain('aos_job_runs_total{job="a.b",result="error"} 3\n');
+  });
+
+  it('is failing while it waits for a retry', async () => {
+    const fail = async (): Promise<void> => {
+      throw new Error('receiver down');
+    };
+    const { jobs } = make([{ name: 'a.b', run: fail }], { retryBaseMs: 60_000 });
+    await jobs.start();
+    await jobs.enqueue('a.b', null, { retry: 1 });
+    const info = await until('the failure', async () => (await jobs.list()).find((job) => job.fail_reason !== null));
+    expect(info).to.include({ fail_count: 1, fail_reason: 'receiver down', running: false });
+    expect(await stored()).to.equal(1);
+  });
+
+  it('names a job that blocks the event loop', async () => {
+    const block = async (): Promise<void> => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_600);
+    };
+    const { jobs, lines } = make([{ name: 'a.b', run: block }]);
+    await jobs.start();
+    await jobs.enqueue('a.b');
+    await until('the line', async () =>
+      lines.some(({ message }) => /^the event loop stood still for \d+ ms while a\.b ran$/.test(message)),
+    );
+  });
+
+  it('runs nothing of a job that is retired, and keeps what waits', async () => {
+    const ran: string[] = [];
+    const spec = (name: string) => ({ name, run: async () => void ran.push(name) });
+    const { jobs } = make([spec('a.b'), spec('a.c')]);
+    await jobs.enqueue('a.b');
+    jobs.retire('a.b');
+    await jobs.start();
+    await jobs.enqueue('a.c');
+    await until('the other', async () => ran.length === 1 && (await stored()) === 1);
+    expect(ran).to.deep.equal(['a.c']);
+    expect((await jobs.list()).map(({ name }) => name)).to.deep.equal(['a.c']);
   });
 
   it('tells how long the longest waiting job has been due', async () => {

@@ -85,7 +85,8 @@ export async function rulesOn(
     clock,
     audited,
     tick: async () => {
-      for (const job of ruleJobs(built)) await job.run({ data: null, signal: new AbortController().signal });
+      for (const job of ruleJobs(built))
+        await job.run({ data: null, signal: new AbortController().signal, attempt: 1, lastAttempt: true });
     },
     rule: (fields = {}) =>
       built.registry.create(MEMBER, {

@@ -1,0 +1,37 @@
+/** Detects jobs that block the event loop: nothing else is answered meanwhile, and nobody sees why. */
+
+const CHECK_MS = 250;
+const BLOCKED_MS = 1_000;
+
+export class LoopWatch {
+  /** Names of the jobs that run, each as often as it runs. */
+  readonly #running: string[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #checkedAt = 0;
+
+  /** @param report called with the jobs that ran while the loop stood still */
+  constructor(private readonly report: (jobs: readonly string[], ms: number) => void) {}
+
+  /** Call the result when the run is over. */
+  enter(job: string): () => void {
+    if (this.#running.length === 0) this.#start();
+    this.#running.push(job);
+    return () => {
+      this.#check();
+      this.#running.splice(this.#running.indexOf(job), 1);
+      if (this.#running.length === 0) clearInterval(this.#timer);
+    };
+  }
+
+  #start(): void {
+    this.#checkedAt = performance.now();
+    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
+  }
+
+  #check(): void {
+    const now = performance.now();
+    const late = Math.round(now - this.#checkedAt - CHECK_MS);
+    this.#checkedAt = now;
+    if (late >= BLOCKED_MS) this.report([...new Set(this.#running)], late);
+  }
+}
