@@ -209,6 +209,26 @@ for (const engine of new PluginStores('forges', []).all) {
       expect(await item(ref)).to.include({ status: 'open' });
     });
 
+    for (const [state, after] of [
+      ['merged', { status: 'resolved', review: 'merged', fix_commit: MERGE }],
+      ['closed', { status: 'open', review: 'closed', fix_commit: null }],
+    ] as const)
+      it(`the job finishes what a crash left between a request that is ${state} and its items`, async () => {
+        const { http } = fixture;
+        await fixture.send('github', 'pull_request', changed('github/pull-request-opened', SILENT));
+        await resolve('shop-1', 'https://github.com/acme/shop/pull/42');
+        http.clock.forward(1_000);
+        const requests = http.harness.store.collection('forges_pull_requests');
+        const commit = state === 'merged' ? MERGE : null;
+        await requests.changeMany({}, { set: { state, commit, heard_at: http.clock.iso() } });
+        expect(await item('shop-1')).to.include({ review: 'open' });
+        await http.harness.jobs.runNow('bugs.reconcile');
+        expect(await item('shop-1')).to.include(after);
+        const before = await fixture.detail('shop-1');
+        await http.harness.jobs.runNow('bugs.reconcile');
+        expect(await fixture.detail('shop-1')).to.deep.equal(before);
+      });
+
     it('a review of a merged request, which has no `merged`, opens nothing', async () => {
       const body = JSON.parse(changed('github/pull-request-merged', SILENT)) as { pull_request: object };
       body.pull_request = { ...body.pull_request, merged: undefined };
