@@ -102,6 +102,12 @@ export function actionPages(page: PageDeps): PageSpec[] {
       await edits.edit(refOf(request), callerOf(request.principal), checked(editBody, change) as Edit);
       return { message: hold ? 'The item is on hold: no agent gets it.' : 'Agents may have the item again.' };
     }),
+    post('review', async (request) => {
+      const fields = set(typedFields(request), ['pr_state', 'fix_commit']);
+      if (fields['pr_state'] === undefined) throw invalid({ pr_state: 'is required' });
+      await edits.edit(refOf(request), callerOf(request.principal), checked(editBody, fields) as Edit);
+      return { message: `The pull request is ${fields['pr_state']}.` };
+    }),
     post('undo', async (request) => {
       const caller = callerOf(request.principal);
       const { item, activity } = await lists.detail(refOf(request), caller);

@@ -668,6 +668,21 @@ describe('bugs: pages', () => {
       expect(await shown(fixture, ref)).to.include({ hold: false, hold_reason: null });
     });
 
+    for (const [pr_state, after] of [
+      ['merged', { status: 'resolved', review: 'merged' }],
+      ['closed', { status: 'open', review: 'closed' }],
+    ] as const)
+      it(`a person says that the pull request of an item in review is ${pr_state}`, async () => {
+        const { ref } = await fixture.bugs.record(report());
+        await fixture.edits.edit(ref, MANAGER, { status: 'resolved', pr_url: 'https://git.example.org/shop/pull/1' });
+        expect(await detail(ref))
+          .to.include(`action="/bugs/${ref}/review"`)
+          .and.include('waits for the pull request');
+        await post(ref, 'review', { pr_state });
+        expect(await shown(fixture, ref)).to.include(after);
+        expect(await detail(ref)).to.not.include(`/bugs/${ref}/review`);
+      });
+
     it('tags and agent are saved', async () => {
       const { ref } = await fixture.bugs.record(report({ tags: ['a'] }));
       await post(ref, 'labels', { tags: 'b, c', target_agent: ' fixer-7 ' });
