@@ -15,7 +15,7 @@ import { isThere } from './adapters/archive/files.js';
 import type { PackedArchive } from './adapters/archive/packages.js';
 import { removeStale, withCopy } from './adapters/archive/stale.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
-import { checkFingerprints, fingerprints, type ServiceKeys } from './adapters/node/keys.js';
+import { checkFingerprints, fingerprints, type ServiceKeys } from './adapters/node/keys/keys.js';
 import { PinoLogger } from './adapters/node/logger.js';
 import { copyStore } from './adapters/sqlite/copying/copy.js';
 export { rowsOfTables } from './adapters/sqlite/copying/rows-of-tables.js';

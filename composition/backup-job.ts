@@ -2,7 +2,7 @@
 import { writeBackup } from '../adapters/archive/backup/backup.js';
 import type { PackedArchive } from '../adapters/archive/packages.js';
 import { FsReleaseStore } from '../adapters/fs/release-store.js';
-import { KEY_FILES } from '../adapters/node/keys.js';
+import { KEY_FILES } from '../adapters/node/keys/keys.js';
 import { refuseHalfImportedFile } from '../adapters/archive/moving/import.js';
 import { copyStore, readDocument } from '../adapters/sqlite/copying/copy.js';
 

@@ -4,7 +4,7 @@ import { AutomaticBackups } from '../adapters/archive/backup/automatic.js';
 import { newestBackup } from '../adapters/archive/backup/names.js';
 import { finishRestore, isRestoreReady } from '../adapters/archive/backup/restore.js';
 import { InstanceLock } from '../adapters/node/instance-lock.js';
-import { fingerprints, type ServiceKeys } from '../adapters/node/keys.js';
+import { fingerprints, type ServiceKeys } from '../adapters/node/keys/keys.js';
 import { PinoLogger } from '../adapters/node/logger.js';
 import type { Configuration } from '../config/load.js';
 import { backupsConfig } from '../plugins/backups/config.js';

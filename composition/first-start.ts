@@ -1,5 +1,5 @@
 /** What is judged and made before a service is composed: a start that fails leaves no first files behind. */
-import type { ServiceKeys } from '../adapters/node/keys.js';
+import type { ServiceKeys } from '../adapters/node/keys/keys.js';
 import type { Configuration } from '../config/load.js';
 import type { Mode } from '../kernel/kernel.js';
 import { makeFolders } from '../lib/folders.js';

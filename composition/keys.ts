@@ -3,7 +3,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareFingerprints, KEY_FILES, loadKeys, type ServiceKeys } from '../adapters/node/keys.js';
+import { compareFingerprints, KEY_FILES, loadKeys, type ServiceKeys } from '../adapters/node/keys/keys.js';
 import type { Core } from '../config/load.js';
 import { refuseStrange } from '../lib/files/trusted-file.js';
 import type { DocumentStore } from '../ports/store.js';

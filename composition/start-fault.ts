@@ -1,6 +1,6 @@
 /** What a start ran into, told by the setting that leads there (contract 00, configuration). */
 import { dirname, sep } from 'node:path';
-import { KeyError } from '../adapters/node/keys.js';
+import { KeyError } from '../adapters/node/keys/keys.js';
 import type { Configuration } from '../config/load.js';
 import { ConfigError } from '../config/sources.js';
 import { UntrustedFile } from '../lib/files/trusted-file.js';

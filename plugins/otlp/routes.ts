@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { named, text, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
-import { MOST_VALUES, readJson } from '../../lib/text/event-json.js';
+import { MOST_VALUES, readJson } from '../../lib/json/event-json.js';
 import type { LogCaller, LogIntake } from './intake.js';
 import { recordsOfJson } from './json-logs.js';
 import { Unreadable, type LogRecord, type ReadLogs } from './log-record.js';

@@ -2,7 +2,7 @@
  * The rest of an event, as the report's `context`. The most useful members come first, because the end is cut when the
  * context is too large (contract 21, intake). Pure.
  */
-import { sizeOf } from '../../lib/text/json-size.js';
+import { sizeOf } from '../../lib/json/json-size.js';
 import type { MissingMap } from '../../ports/domain/frames.js';
 import type { Json } from '../../ports/store.js';
 import { framesOfAll, type Thrown } from './chain.js';

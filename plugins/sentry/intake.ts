@@ -11,7 +11,7 @@ import { CheckIns } from './check-ins.js';
 import type { Envelope, EnvelopeItem } from './envelope.js';
 import { eventIdOf, reportOf, type AboutEvent } from './event.js';
 import { feedbackOf, isFeedback } from './feedback.js';
-import { MOST_VALUES, readJson } from '../../lib/text/event-json.js';
+import { MOST_VALUES, readJson } from '../../lib/json/event-json.js';
 import { scriptFramesOf, statesDebugIds, type AppliedFrames } from './scripts.js';
 import { isSession, weightOfSessions } from './session.js';
 import type { AboutSessions } from './session.js';

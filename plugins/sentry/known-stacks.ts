@@ -3,7 +3,7 @@
  * given again, as the very same objects, instead of being made, measured and scrubbed anew.
  */
 import { RecentMap } from '../../lib/recent-map.js';
-import { share } from '../../lib/text/shared-json.js';
+import { share } from '../../lib/json/shared-json.js';
 import type { Json } from '../../ports/store.js';
 import type { StackFrame } from './frames.js';
 

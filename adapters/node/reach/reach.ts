@@ -20,7 +20,7 @@ import { startTls } from './protocols/starttls.js';
 import { openWebSocket } from './protocols/websocket.js';
 import { Records } from './records.js';
 import { openSocket, secureSocket } from './sockets.js';
-import { Wire } from './wire.js';
+import { Wire } from './protocols/wire.js';
 
 export interface ReachOptions {
   /** All addresses of a name. Default: hosts file and DNS (names.ts). */

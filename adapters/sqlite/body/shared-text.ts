@@ -1,8 +1,8 @@
 /**
- * JSON of objects that lead to shared ones (lib/text/shared-json.ts). What a storm says again and again, as its frames,
+ * JSON of objects that lead to shared ones (lib/json/shared-json.ts). What a storm says again and again, as its frames,
  * is half of a payload: its JSON is written once, and put between that of the other members. Pure.
  */
-import { isShared } from '../../../lib/text/shared-json.js';
+import { isShared } from '../../../lib/json/shared-json.js';
 import { jsonText } from '../../../ports/document.js';
 import type { Json } from '../../../ports/store.js';
 

@@ -4,7 +4,7 @@
  * value when nothing was found.
  */
 import { createHash } from 'node:crypto';
-import { isShared } from '../../../lib/text/shared-json.js';
+import { isShared } from '../../../lib/json/shared-json.js';
 import { asSeen } from '../../../lib/unseen.js';
 import type { Details, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
@@ -68,7 +68,7 @@ function judge(key: string): Key {
   return verdict;
 }
 
-/** Shared objects without secrets (lib/text/shared-json.ts). */
+/** Shared objects without secrets (lib/json/shared-json.ts). */
 const clean = new WeakSet<object>();
 
 class Walk {

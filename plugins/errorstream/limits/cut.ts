@@ -2,7 +2,7 @@
  * Cuts to a limit instead of refusing, because a cut report is better than none (contract 21, intake). Limits count
  * characters (code points). A value that fits is not copied. Pure.
  */
-import { sizeOf } from '../../../lib/text/json-size.js';
+import { sizeOf } from '../../../lib/json/json-size.js';
 import { cutText, isHigh, isLow } from '../../../lib/text/cut-text.js';
 import type { Json } from '../../../ports/store.js';
 

@@ -8,7 +8,7 @@ import { writeExport } from '../../../adapters/archive/moving/export.js';
 import { importDocuments, type ImportTarget } from '../../../adapters/archive/moving/import.js';
 import { MemoryReleaseStore } from '../../../adapters/memory/release-store.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { checkFingerprints, type ServiceKeys } from '../../../adapters/node/keys.js';
+import { checkFingerprints, type ServiceKeys } from '../../../adapters/node/keys/keys.js';
 import type { Doc } from '../../../ports/store.js';
 import { rejection } from '../../harness.js';
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { cutText } from '../../../lib/text/cut-text.js';
 import { cutHead, cutNewest, cutObject, cutStack } from '../../../plugins/errorstream/limits/cut.js';
-import { sizeOf } from '../../../lib/text/json-size.js';
+import { sizeOf } from '../../../lib/json/json-size.js';
 import type { Json } from '../../../ports/store.js';
 import { staysLinear } from '../../support/work.js';
 

@@ -1,7 +1,7 @@
 /** Whether a database takes connections, as their own tools ask (`pg_isready`, `mysqladmin ping`, `redis-cli ping`). */
 import { OutboundError } from '../../../../ports/outbound.js';
 import type { DatabaseKind } from '../../../../ports/reach.js';
-import type { Wire } from '../wire.js';
+import type { Wire } from './wire.js';
 
 const wrong = (message: string): OutboundError => new OutboundError('protocol', message);
 const strange = (name: string): OutboundError => wrong(`the answer is not that of ${name}`);

@@ -1,7 +1,7 @@
 /** What is said before TLS on a port that begins without it. */
 import { OutboundError } from '../../../../ports/outbound.js';
 import type { StartTls } from '../../../../ports/reach.js';
-import type { Wire } from '../wire.js';
+import type { Wire } from './wire.js';
 
 const refused = (said: string): OutboundError =>
   new OutboundError('protocol', `the server takes no STARTTLS: ${said.slice(0, 100)}`);

@@ -1,6 +1,6 @@
 /** Packed fields in the file: small there, whole everywhere else (packing.ts). */
 import { expect } from 'chai';
-import { share } from '../../../../lib/text/shared-json.js';
+import { share } from '../../../../lib/json/shared-json.js';
 import { storedBody, textOf, wholeBody } from '../../../../adapters/sqlite/body/stored-body.js';
 
 const STACK = `Error: boom\n${'    at load (/srv/app/src/orders/module.ts:10:13)\n'.repeat(100)}`;

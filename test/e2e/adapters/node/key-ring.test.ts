@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { DataCipher } from '../../../../adapters/node/cipher.js';
-import { KeyRings } from '../../../../adapters/node/key-rings.js';
-import { KEY_FILES, loadKeys } from '../../../../adapters/node/keys.js';
+import { KeyRings } from '../../../../adapters/node/keys/key-rings.js';
+import { KEY_FILES, loadKeys } from '../../../../adapters/node/keys/keys.js';
 import { ManualClock } from '../../../../testing/clock.js';
 import { RecordingLog } from '../../../../testing/fakes.js';
 

@@ -5,7 +5,7 @@ import { cleanJson } from '../../../../plugins/bugs/text/clean.js';
 import { isSecretKey, scrubJson, scrubReport } from '../../../../plugins/bugs/text/scrub.js';
 import { SCRUBBED, scrubText } from '../../../../plugins/bugs/text/scrub-text.js';
 import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
-import { share } from '../../../../lib/text/shared-json.js';
+import { share } from '../../../../lib/json/shared-json.js';
 import { asSeen } from '../../../../lib/unseen.js';
 import type { Json } from '../../../../ports/store.js';
 import { errorReport, memoryFixture, settled, shown } from '../fixture.js';

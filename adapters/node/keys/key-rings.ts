@@ -3,13 +3,13 @@
  * files).
  */
 import { join } from 'node:path';
-import { invalid } from '../../kernel/errors.js';
-import type { Cipher } from '../../ports/cipher.js';
-import type { Clock } from '../../ports/clock.js';
-import type { Logger } from '../../ports/logger.js';
-import type { Signers } from '../../ports/signer.js';
-import type { DocumentStore } from '../../ports/store.js';
-import { replaceFile } from './files.js';
+import { invalid } from '../../../kernel/errors.js';
+import type { Cipher } from '../../../ports/cipher.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Signers } from '../../../ports/signer.js';
+import type { DocumentStore } from '../../../ports/store.js';
+import { replaceFile } from '../files.js';
 import { KeyRing, type RingDoc, type RotatedKey } from './key-ring.js';
 import { KEY_FILES, KEYS_COLLECTION, licenseFingerprint, newReleaseKey, newSecret, type ServiceKeys } from './keys.js';
 import { licenseKeyOf, releaseKeyOf, type SigningKey } from './signing-key.js';

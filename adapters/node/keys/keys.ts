@@ -9,9 +9,9 @@
 import { generateKeyPair, hkdfSync, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { DocumentStore } from '../../ports/store.js';
-import { readNamed, readOwn, UntrustedFile } from '../../lib/files/trusted-file.js';
-import { createFile } from './files.js';
+import type { DocumentStore } from '../../../ports/store.js';
+import { readNamed, readOwn, UntrustedFile } from '../../../lib/files/trusted-file.js';
+import { createFile } from '../files.js';
 import { licenseKeyOf, releaseKeyOf, type SigningKey } from './signing-key.js';
 
 const NEW_BITS = 3072;

@@ -3,7 +3,7 @@
  * that seeds one (contract 50, license files).
  */
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign, type KeyObject } from 'node:crypto';
-import type { PublicKey } from '../../ports/signer.js';
+import type { PublicKey } from '../../../ports/signer.js';
 
 export const MIN_RSA_BITS = 2048;
 const SEED_CHARACTERS = 32;

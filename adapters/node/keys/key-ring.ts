@@ -5,13 +5,13 @@
  * with the old one, on other machines perhaps. A key that this service keeps in its data directory is written there
  * after that; what a crash leaves undone is done at the next question (docs/consistency.md, keys).
  */
-import { ServiceError } from '../../kernel/errors.js';
-import type { Cipher } from '../../ports/cipher.js';
-import type { Clock } from '../../ports/clock.js';
-import type { Logger } from '../../ports/logger.js';
-import type { PredecessorKey, PublicKey, Signature, Signer } from '../../ports/signer.js';
-import type { Collection, Doc } from '../../ports/store.js';
-import { SingleFlight } from '../../lib/single-flight.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import type { Cipher } from '../../../ports/cipher.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { PredecessorKey, PublicKey, Signature, Signer } from '../../../ports/signer.js';
+import type { Collection, Doc } from '../../../ports/store.js';
+import { SingleFlight } from '../../../lib/single-flight.js';
 import { KeyError } from './keys.js';
 import type { SigningKey } from './signing-key.js';
 

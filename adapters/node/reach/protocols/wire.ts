@@ -1,7 +1,7 @@
 /** Reads and writes a connection in a dialogue, within its time. */
 import type { Socket } from 'node:net';
-import { OutboundError } from '../../../ports/outbound.js';
-import type { Deadlines } from '../deadlines.js';
+import { OutboundError } from '../../../../ports/outbound.js';
+import type { Deadlines } from '../../deadlines.js';
 
 /** Of one answer: what a protocol of a probe says is short. */
 const MAX_BYTES = 64 * 1024;

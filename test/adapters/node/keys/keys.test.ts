@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { MemoryStore } from '../../../adapters/memory/store.js';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
 import {
   checkFingerprints,
   KEY_FILES,
@@ -11,7 +11,7 @@ import {
   loadKeys,
   type ServiceKeys,
   type KeySettings,
-} from '../../../adapters/node/keys.js';
+} from '../../../../adapters/node/keys/keys.js';
 
 const NONE: KeySettings = { release_private_key: null, license_key: null, data_key: null };
 const GIVEN: KeySettings = { release_private_key: '', license_key: 'l'.repeat(32), data_key: 'd'.repeat(32) };

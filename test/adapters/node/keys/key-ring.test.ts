@@ -4,14 +4,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { MemoryStore } from '../../../adapters/memory/store.js';
-import { DataCipher } from '../../../adapters/node/cipher.js';
-import { KeyRings } from '../../../adapters/node/key-rings.js';
-import { checkFingerprints, KEY_FILES, KeyError, loadKeys } from '../../../adapters/node/keys.js';
-import { licenseKeyOf } from '../../../adapters/node/signing-key.js';
-import { RecordingLog } from '../../../testing/fakes.js';
-import { rejection } from '../../harness.js';
-import { ManualClock } from '../../../testing/clock.js';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { DataCipher } from '../../../../adapters/node/cipher.js';
+import { KeyRings } from '../../../../adapters/node/keys/key-rings.js';
+import { checkFingerprints, KEY_FILES, KeyError, loadKeys } from '../../../../adapters/node/keys/keys.js';
+import { licenseKeyOf } from '../../../../adapters/node/keys/signing-key.js';
+import { RecordingLog } from '../../../../testing/fakes.js';
+import { rejection } from '../../../harness.js';
+import { ManualClock } from '../../../../testing/clock.js';
 
 const pem = (): string =>
   generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

@@ -1,6 +1,6 @@
 /** How long a value is as JSON, without writing it. Pure. */
 import { isShared } from './shared-json.js';
-import { endOf } from './cut-text.js';
+import { endOf } from '../text/cut-text.js';
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json | undefined };
 
