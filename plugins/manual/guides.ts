@@ -22,7 +22,7 @@ export interface GuideGroup {
   guides: { name: string; title: string; text: string }[];
 }
 
-/** Groups by what one wants to do, in the order of the README; what no group names stands in the last one. */
+/** Groups by what one wants to do, in the order of docs/README.md; what no group names stands in the last one. */
 const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   [
     'Run it',
