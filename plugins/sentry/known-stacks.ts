@@ -2,7 +2,7 @@
  * What an event's context keeps of its frames. A storm brings the same frames with each event: what was kept of them is
  * given again, as the very same objects, instead of being made, measured and scrubbed anew.
  */
-import { RecentMap } from '../../lib/recent-map.js';
+import { BoundedMap } from '../../lib/bounded-map.js';
 import { share } from '../../lib/json/shared-json.js';
 import type { Json } from '../../ports/store.js';
 import type { StackFrame } from './frames.js';
@@ -14,7 +14,7 @@ export interface KeptFrames {
   frames: Json[] | null;
 }
 
-/** Stacks, at least. */
+/** Stacks. */
 const MOST_KNOWN = 250;
 /** Frames of a stack that is remembered, and their characters: a larger one takes the room of many. */
 const MOST_FRAMES = 64;
@@ -26,7 +26,7 @@ interface KnownStack {
 }
 
 export class KnownStacks {
-  readonly #known = new RecentMap<KnownStack>(MOST_KNOWN);
+  readonly #known = new BoundedMap<KnownStack>({ most: MOST_KNOWN });
 
   /**
    * @param own the frame that the error comes from

@@ -4,7 +4,7 @@
  * group is asked for it, so reading a value is cheap and linear. Pure.
  */
 import { linearPattern, type LinearPattern } from '../../../lib/text/linear-pattern.js';
-import { RecentMap } from '../../../lib/recent-map.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { firstFrame } from './frames.js';
 import { normaliseFunction, normaliseOrigin } from './origin.js';
 
@@ -70,7 +70,7 @@ export const valuesOf = (field: Exclude<Respect, 'message'>, of: Differing): rea
 
 /** Patterns in use, compiled once. */
 const PATTERNS = 500;
-const compiled = new RecentMap<LinearPattern>(PATTERNS);
+const compiled = new BoundedMap<LinearPattern>({ most: PATTERNS });
 
 /** @throws PatternProblem */
 export function messagePattern(pattern: string): LinearPattern {

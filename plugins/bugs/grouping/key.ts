@@ -10,7 +10,6 @@
  */
 import { hash as digest } from 'node:crypto';
 import type { GroupMember } from '../../../ports/domain/bugs.js';
-import { RecentMap } from '../../../lib/recent-map.js';
 import { maskGeneratedName } from '../../../lib/text/generated-names.js';
 import { coarse, coarseOrigin, isCoarse } from './coarse.js';
 import { mask, type MaskOptions } from './mask.js';
@@ -180,11 +179,6 @@ function plainTitle(title: string): string {
 
 type Keys = Pick<Grouping, 'dedup_key' | 'bare_key'>;
 
-/** Keys that are kept for the next report: the reports of a storm share them. */
-const MOST_KNOWN = 1_000;
-const LONGEST_KNOWN = 1_024;
-const known = new RecentMap<Keys>(MOST_KNOWN);
-
 /** Whether an element of a fingerprint stands for the grouping without one. */
 export const isDefault = (element: string): boolean =>
   element.length <= LONGEST_DEFAULT && DEFAULT.test(element.trim());
@@ -197,19 +191,10 @@ function tail(fingerprint: readonly string[], origin: string, masked: string): s
 const joined = (parts: readonly string[]): string =>
   parts.map((part) => (part.includes(SEPARATOR) ? part.replaceAll(SEPARATOR, ' ') : part)).join(SEPARATOR);
 
-const hash = (parts: readonly string[]): string => hashOf(joined(parts));
+const hash = (parts: readonly string[]): string => digest('sha256', joined(parts)).slice(0, 40);
 
-/** The keys without a fingerprint. A fingerprint is not scrubbed, so it must not be kept. */
+/** Returns the keys of a report without a fingerprint. */
 function keysOf(head: readonly string[], origin: string, masked: string): Keys {
-  const text = joined([...head, origin, masked]);
-  const before = known.get(text);
-  if (before !== undefined) return before;
-  const dedup_key = `v2:${hashOf(text)}`;
-  const keys = { dedup_key, bare_key: origin === '' ? dedup_key : `v2:${hash([...head, '', masked])}` };
-  if (text.length <= LONGEST_KNOWN) known.set(text, keys);
-  return keys;
-}
-
-function hashOf(text: string): string {
-  return digest('sha256', text).slice(0, 40);
+  const dedup_key = `v2:${hash([...head, origin, masked])}`;
+  return { dedup_key, bare_key: origin === '' ? dedup_key : `v2:${hash([...head, '', masked])}` };
 }

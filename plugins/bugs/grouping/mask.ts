@@ -5,7 +5,7 @@
  * any variable part is variable as a whole, whatever its kind.
  */
 import { GUID, GUID_START } from '../../../lib/text/guid.js';
-import { RecentMap } from '../../../lib/recent-map.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { maskNamesInText } from '../../../lib/text/generated-names.js';
 import { maskDates } from './dates.js';
 import { splitDuplicates } from './duplicates.js';
@@ -101,12 +101,12 @@ const SHORT_NUMBER = new RegExp(String.raw`(?<![0-9a-z_]|\w:|\d\.)(?<!${CODE_WOR
  * changes.
  */
 const MOST_KNOWN = 500;
-const known = new WeakMap<Partial<MaskOptions>, RecentMap<string>>();
+const known = new WeakMap<Partial<MaskOptions>, BoundedMap<string>>();
 const NO_OPTIONS: Partial<MaskOptions> = {};
 
-function knownOf(options: Partial<MaskOptions>): RecentMap<string> {
+function knownOf(options: Partial<MaskOptions>): BoundedMap<string> {
   let texts = known.get(options);
-  if (texts === undefined) known.set(options, (texts = new RecentMap<string>(MOST_KNOWN)));
+  if (texts === undefined) known.set(options, (texts = new BoundedMap<string>({ most: MOST_KNOWN })));
   return texts;
 }
 

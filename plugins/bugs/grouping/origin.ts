@@ -3,7 +3,6 @@
  * named by another tool has one origin. Pure, linear.
  */
 import { maskGeneratedName, maskNamesInText } from '../../../lib/text/generated-names.js';
-import { RecentMap } from '../../../lib/recent-map.js';
 import { isPage, maskPage, maskSegments } from './paths.js';
 
 const LONGEST = 4096;
@@ -48,15 +47,6 @@ function evaluatedIn(path: string): string {
  * (paths.ts, lib/text/generated-names.ts). Empty when nothing is left.
  */
 export function normaliseOrigin(file: string): string {
-  if (file.length > LONGEST_KNOWN) return normalised(file);
-  const before = known.get(file);
-  if (before !== undefined) return before;
-  const made = copyOf(normalised(file));
-  known.set(copyOf(file), made);
-  return made;
-}
-
-function normalised(file: string): string {
   const segments = cutPath(file);
   const masked = maskSegments(segments);
   const kept = isPage(file.slice(0, LONGEST).trim()) ? maskPage(masked) : masked.slice(-SEGMENTS);
@@ -69,20 +59,7 @@ const NAMELESS = /^(?:\?+|<?anonymous>?|<unknown>|<redacted>|\{closure\}|\{anony
 
 /** A function as part of an origin; empty for one without a name. Functions that differ only in case are different. */
 export function normaliseFunction(name: string): string {
-  const before = functions.get(name);
-  if (before !== undefined) return before;
   const given = name.slice(0, LONGEST_FUNCTION).trim();
   const masked = NAMELESS.test(given) ? '' : maskGeneratedName(given);
-  const made = NAMELESS.test(masked) ? '' : masked;
-  if (name.length <= LONGEST_KNOWN) functions.set(copyOf(name), copyOf(made));
-  return made;
+  return NAMELESS.test(masked) ? '' : masked;
 }
-
-/** A text of its own: a piece of a stack trace would keep all of it in memory. */
-const copyOf = (text: string): string => Buffer.from(text).toString();
-
-/** Normalised files and functions that are kept: the errors of a storm come from the same ones. */
-const MOST_KNOWN = 500;
-const LONGEST_KNOWN = 256;
-const known = new RecentMap<string>(MOST_KNOWN);
-const functions = new RecentMap<string>(MOST_KNOWN);

@@ -12,7 +12,6 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { RecentMap } from '../../../lib/recent-map.js';
 import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/document-ids.js';
@@ -23,7 +22,7 @@ import type { FamilyDoc, KeyDoc, KeyPart } from '../item/model.js';
 
 /** Keys that this process has used lately. */
 const CACHED_KEYS = 20_000;
-/** Families, at least. */
+/** Families that this process has used lately. */
 const CACHED_FAMILIES = 10_000;
 /**
  * Time, in milliseconds, for which a key's item is trusted without asking the store. Keys move only when items are
@@ -66,7 +65,7 @@ export const existing = (item_id: string): Decision => ({ item_id, adopted: fals
 export class Keys {
   #recent: BoundedMap<Lead>;
   /** Families that are there, or were. */
-  readonly #families = new RecentMap<true>(CACHED_FAMILIES);
+  readonly #families = new BoundedMap<true>({ most: CACHED_FAMILIES });
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,

@@ -2,14 +2,14 @@
  * What reports said lately. Those of a storm say the same: their texts are known to be whole and to hold no secret, and
  * they lead to the same keys.
  */
-import { RecentMap } from '../../../lib/recent-map.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import type { Grouping } from '../grouping/key.js';
 import type { MaskOptions } from '../grouping/mask.js';
 import { normaliseOrigin } from '../grouping/origin.js';
 import { WORDS } from '../text/scrub.js';
 
-/** Wordings, at least. */
+/** Wordings. */
 const MOST_KNOWN = 500;
 /** Characters of a text that is remembered. */
 const LONGEST = 1_024;
@@ -24,7 +24,7 @@ interface Wording {
 type Masks = Partial<MaskOptions>;
 
 export class KnownWordings {
-  readonly #known = new RecentMap<Wording>(MOST_KNOWN);
+  readonly #known = new BoundedMap<Wording>({ most: MOST_KNOWN });
 
   /** The keys of a report of the same words that was added. */
   groupingOf(report: Report, masks: Masks): Grouping | null {

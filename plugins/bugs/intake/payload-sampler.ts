@@ -1,6 +1,6 @@
 /** Keeps the payloads of a sample of an item's occurrences (contract 21, intake). Counting never waits for it. */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { RecentMap } from '../../../lib/recent-map.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { Details } from '../../../ports/domain/bugs.js';
 import type { Write } from '../store/commit.js';
@@ -11,7 +11,7 @@ import type { IncomingReport } from './incoming-report.js';
 import { scrubDetails } from '../text/scrub.js';
 import { KEPT, slotOf, WINDOW_MS } from '../item/sampling.js';
 
-/** Items whose sampling window this process knows, at least. */
+/** Items whose sampling window this process has in memory. */
 const WINDOWS = 10_000;
 /** Time for which a known window is trusted: other processes count too. */
 const WINDOW_KNOWN_MS = 60_000;
@@ -30,7 +30,7 @@ interface Window {
 
 @injectable()
 export class PayloadSampler {
-  readonly #windows = new RecentMap<Window>(WINDOWS);
+  readonly #windows = new BoundedMap<Window>({ most: WINDOWS });
 
   constructor(@inject(DEPS) private readonly deps: BugDeps) {}
 

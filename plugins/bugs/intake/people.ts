@@ -9,14 +9,14 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
-import { RecentMap } from '../../../lib/recent-map.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { withPrints, type Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import { isSame, peopleFields, sketchesOf, stillHas, type Sketches } from '../store/people.js';
 
-/** Items whose sketch this process knows, at least. */
+/** Items whose sketch this process has in memory. */
 const KNOWN = 5_000;
 const ATTEMPTS = 100;
 
@@ -28,7 +28,7 @@ export interface JoiningPeople {
 
 @injectable()
 export class People {
-  readonly #known = new RecentMap<Sketches>(KNOWN);
+  readonly #known = new BoundedMap<Sketches>({ most: KNOWN });
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>) {}
 

@@ -7,7 +7,6 @@
  * and of a busy one no occurrence of the newest version may be kept.
  */
 import { hash } from 'node:crypto';
-import { RecentMap } from '../../../lib/recent-map.js';
 import type { Update } from '../../../ports/store.js';
 import { versionIdentity } from '../../../lib/versions.js';
 
@@ -23,22 +22,8 @@ export const MOST_MARKS = 50;
 
 const markOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 8);
 
-/** Versions, and hosts, whose marks are kept: every report names its own, and few are different. */
-const KNOWN = 1_000;
-const versions = new RecentMap<string>(KNOWN);
-const hosts = new RecentMap<string>(KNOWN);
-
-function known(marks: RecentMap<string>, text: string, make: (text: string) => string): string {
-  const before = marks.get(text);
-  if (before !== undefined) return before;
-  const mark = make(text);
-  marks.set(text, mark);
-  return mark;
-}
-
-export const versionMark = (version: string): string =>
-  known(versions, version, (text) => markOf(versionIdentity(text)));
-export const hostMark = (host: string): string => known(hosts, host, (text) => markOf(text.trim()));
+export const versionMark = (version: string): string => markOf(versionIdentity(version));
+export const hostMark = (host: string): string => markOf(host.trim());
 
 /** Where an occurrence was. */
 export interface SeenPlace {

@@ -17,7 +17,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { elapsed } from '../../../lib/clocks/elapsed.js';
-import { RecentMap } from '../../../lib/recent-map.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
@@ -59,7 +59,7 @@ export class ClientRefs {
   readonly #tidying = new Set<string>();
 
   /** References that this process has written or found: a repeat mostly comes soon, and then begins with a look-up. */
-  readonly #seen = new RecentMap<true>(SEEN);
+  readonly #seen = new BoundedMap<true>({ most: SEEN });
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,

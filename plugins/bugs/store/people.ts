@@ -1,6 +1,5 @@
 /** The fields of an item that say how many people its reports named (contract 21, people affected). Pure. */
 import { createHmac } from 'node:crypto';
-import { RecentMap } from '../../../lib/recent-map.js';
 import { estimateOf, joined, printOf, type Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter } from '../../../ports/store.js';
 import type { ItemDoc } from '../item/model.js';
@@ -34,22 +33,12 @@ export function peopleFields({ own, merged }: Sketches): Pick<ItemDoc, 'people' 
 /** Holds while the item has these sketches. */
 export const stillHas = ({ own, merged }: Sketches): Filter => ({ people_sketch: own, people_merged: merged });
 
-/** People whose prints are in memory: those who have one error soon have the next. */
-const KNOWN = 2_000;
-
 /** All that is stored of who a report names: 30 bits of a keyed hash, which differ between projects. */
 export class Persons {
-  readonly #known = new RecentMap<Print>(KNOWN);
-
   /** @param key of this service */
   constructor(private readonly key: Buffer) {}
 
   printOf(project: string, user: string): Print {
-    const name = `${project}\u001f${user}`;
-    const before = this.#known.get(name);
-    if (before !== undefined) return before;
-    const print = printOf(createHmac('sha256', this.key).update(name).digest());
-    this.#known.set(name, print);
-    return print;
+    return printOf(createHmac('sha256', this.key).update(`${project}\u001f${user}`).digest());
   }
 }

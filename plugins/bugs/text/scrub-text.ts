@@ -11,9 +11,8 @@
  *
  * Rejected: entropy (hashes and ids are what error texts are made of), and scrubbing when shown (then it is on disk).
  */
-import { RecentMap } from '../../../lib/recent-map.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { asSeen } from '../../../lib/unseen.js';
-import { KnownTexts } from './known-texts.js';
 import { scrubHooks, scrubKnownTokens, TOKEN_HINT } from './known-tokens.js';
 
 export const SCRUBBED = '[scrubbed]';
@@ -188,33 +187,19 @@ const scrubUserInfo = (whole: string, info: string): string => {
 const SUSPECT = /[=:_ <]|eyJ|%3|\d{13}|\d-\d/;
 const SHORT = 128;
 
-/**
- * Length from which a text is remembered by its ends (known-texts.ts). Texts without secrets are remembered: an error's
- * message, file and stack trace come again with every occurrence. The engine's own hash finds short ones. Long ones of
- * usual length have room of their own, from which no giant can drive them.
- */
-const LONG = 512;
-const GIANT = 16_384;
-const knownShort = new RecentMap<true>(2_000);
-const known = new KnownTexts(2 * 1024 * 1024);
-const knownGiants = new KnownTexts(16 * 1024 * 1024);
+/** Texts that hold no secret: an error's message and stack trace come again with every occurrence. */
+const clean = new BoundedMap<true>({ most: 1_000 });
+const LONGEST_CACHED = 16_384;
+
+const isSuspect = (text: string): boolean =>
+  text.length > SHORT || SUSPECT.test(text) || TOKEN_HINT.test(text) || asSeen(text) !== text;
 
 /** The text without secrets; the same text when there are none. */
 export function scrubText(text: string): string {
-  if (text.length < 8) return text;
-  if (text.length < LONG) return knownShort.get(text) === true ? text : scrubShort(text);
-  const texts = text.length < GIANT ? known : knownGiants;
-  if (texts.has(text)) return text;
+  if (text.length < 8 || !isSuspect(text) || clean.get(text) === true) return text;
   const scrubbed = scrubUntilWhole(text);
-  if (scrubbed === text) texts.add(text);
-  return scrubbed;
-}
-
-function scrubShort(text: string): string {
-  const suspect = text.length > SHORT || SUSPECT.test(text) || TOKEN_HINT.test(text) || asSeen(text) !== text;
-  const scrubbed = suspect ? scrubUntilWhole(text) : text;
   // A copy: the text may be a piece of a much larger one, which it would keep in memory.
-  if (scrubbed === text) knownShort.set(Buffer.from(text).toString(), true);
+  if (scrubbed === text && text.length <= LONGEST_CACHED) clean.set(Buffer.from(text).toString(), true);
   return scrubbed;
 }
 
