@@ -6,7 +6,7 @@ import { projectRoot, sources } from './tree.js';
 
 const ROOT = projectRoot();
 /** Programs of the bench and of the pictures are no tests; the helpers serve both tiers; smoke tests start one each. */
-const OTHERS = /^test\/(e2e|smoke|support|bench|load|pictures)\//;
+const OTHERS = /^test\/(e2e|smoke|support|bench|pictures)\//;
 const STARTS =
   /from '(node:child_process|node:cluster|playwright-core|[^']*\/support\/(programs|packed)\.js|[^']*\/e2e\/[^']*)'/;
 const PROGRAM = /\bTestService\.started\(|\baos(Json)?\((?=\w*\.?env\b)/;

@@ -7,7 +7,7 @@ import { projectRoot, sources } from './tree.js';
 const ROOT = projectRoot();
 /** Benchmarks measure; `work.ts` is where a test's processor time and its limits of seconds come from. */
 const MAY =
-  /^test\/(bench\/|load\/|support\/work\.ts$|architecture\/watches\.test\.ts$|e2e\/plugins\/licensing\/load\.test\.ts$)/;
+  /^test\/(bench\/|support\/work\.ts$|architecture\/watches\.test\.ts$|e2e\/plugins\/licensing\/load\.test\.ts$)/;
 const WATCHES = /\bperformance\s*\.\s*now\b|\bhrtime\b|\bcpuUsage\b|\bconsole\s*\.\s*time\b/;
 /** An expectation about the time that has passed. */
 const PASSED = /expect\(\s*(Date\.now\(\)\s*-|passed\(\)[^;]*\.(below|lessThan|most|within)\()/;

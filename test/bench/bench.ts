@@ -5,7 +5,7 @@
  *
  * Machines are noisy: compare figures of one run only.
  */
-import { measureAgent } from '../load/agent/figures.js';
+import { measureAgent } from './agent/figures.js';
 import { measureMemory } from './memory.js';
 import { measurePages } from './pages.js';
 import { measurePeers } from './peers.js';

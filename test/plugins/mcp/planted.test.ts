@@ -1,7 +1,7 @@
 /** What working off bugs costs an agent, by the scripted one of `npm run bench -- agent`: success first, then tokens. */
 import { expect } from 'chai';
-import { agentRun } from '../../load/agent/figures.js';
-import { PLANTED } from '../../load/agent/planted.js';
+import { agentRun } from '../../bench/agent/figures.js';
+import { PLANTED } from '../../bench/agent/planted.js';
 import { TestService } from '../../support/service.js';
 
 describe('mcp: eleven planted bugs and two agents', function () {
