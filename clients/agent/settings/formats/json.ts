@@ -2,10 +2,18 @@
  * JSON, also with comments and trailing commas. Nested keys are joined with `:`; a number is a place in a list that is
  * there.
  */
-import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+import {
+  applyEdits,
+  getNodePath,
+  modify,
+  parseTree,
+  printParseErrorCode,
+  type FormattingOptions,
+  type JSONPath,
+  type Node,
+  type ParseError,
+} from 'jsonc-parser';
 import { FormatError, isBlank, lineEndOf, placeOf, splice, type Format, type SettingValue } from './format.js';
-
-const DEFAULT_UNIT = '  ';
 
 export const json: Format = {
   read(text, key) {
@@ -16,27 +24,19 @@ export const json: Format = {
 
   write(text, key, value) {
     const names = key.split(':');
-    if (isBlank(text)) return `${nested(names, value, '', DEFAULT_UNIT, lineEndOf(text))}${lineEndOf(text)}`;
-    const root = parse(text);
-    const { node, rest } = locate(root, names, key);
-    const [name, ...inner] = rest;
-    if (name === undefined) {
+    const formattingOptions = layoutOf(text);
+    if (isBlank(text)) return `${edit('', names, value, formattingOptions)}${formattingOptions.eol}`;
+    const { node, rest } = locate(parse(text), names, key);
+    const path = getNodePath(node);
+    if (rest.length === 0) {
       scalarOf(node, key);
-      return splice(text, node.offset, node.offset + node.length, JSON.stringify(value));
+      return edit(text, path, value);
     }
-    const layout = { unit: unitOf(text, root), eol: lineEndOf(text) };
-    if (node.type === 'null') {
-      const made = nested(rest, value, indentAt(text, node.offset), layout.unit, layout.eol);
-      return splice(text, node.offset, node.offset + node.length, made);
-    }
+    if (node.type === 'null') return edit(text, path, nest(rest, value), formattingOptions);
     if (node.type !== 'object') throw new FormatError(`holds no object at ${upTo(names, rest)}, which ${key} needs`);
-    return insert(
-      text,
-      node,
-      name,
-      (indent) => (inner.length === 0 ? JSON.stringify(value) : nested(inner, value, indent, layout.unit, layout.eol)),
-      layout,
-    );
+    const last = node.children?.at(-1);
+    if (last === undefined) return edit(text, [...path, ...rest], value, formattingOptions);
+    return insertBehind(text, last, rest, value);
   },
 
   refusedKey: (key) =>
@@ -87,93 +87,37 @@ function scalarOf(node: Node, key: string): SettingValue | null {
 const upTo = (names: readonly string[], rest: readonly string[]): string =>
   names.slice(0, names.length - rest.length).join(':') || 'its root';
 
-/** What is before the first character of the line that `offset` lies in. */
-function indentAt(text: string, offset: number): string {
-  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
-  return /^[ \t]*/.exec(line)?.[0] ?? '';
+/** What follows a member on its line: its comma, its comment. */
+const TAIL = /^[ \t]*(,?)[ \t]*(?:\/\/[^\r\n]*|\/\*(?:(?!\*\/)[^\r\n])*\*\/)?[ \t]*(?=[\r\n])/;
+
+/** Below the last member and its comment, which stay as they are: `modify` would lay out their line anew. */
+function insertBehind(text: string, last: Node, [name, ...inner]: readonly string[], value: SettingValue): string {
+  const before = text.slice(text.lastIndexOf('\n', last.offset - 1) + 1, last.offset);
+  const { eol, unit } = layoutOf(text);
+  const startsLine = before.trim() === '';
+  const gap = startsLine ? `${eol}${before}` : ' ';
+  const made = JSON.stringify(nest(inner, value), null, startsLine ? unit : '').replaceAll('\n', gap);
+  const member = `${gap}${JSON.stringify(name)}: ${made}`;
+  const end = last.offset + last.length;
+  const [tail, comma] = (startsLine ? TAIL.exec(text.slice(end)) : null) ?? ['', ''];
+  return splice(text, end, end + tail.length, `${comma === '' ? ',' : ''}${tail}${member}${comma ?? ''}`);
 }
 
-/** The blanks of one level, as the file has them. */
-function unitOf(text: string, root: Node): string {
-  const first = root.children?.[0];
-  if (first === undefined || !startsLine(text, first.offset)) return DEFAULT_UNIT;
-  return indentAt(text, first.offset).slice(indentAt(text, root.offset).length) || DEFAULT_UNIT;
+const nest = (names: readonly string[], value: SettingValue): unknown =>
+  names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+
+/** The blanks of one level and the line end, as the file has them. */
+function layoutOf(text: string): FormattingOptions & { unit: string; eol: string } {
+  const unit = /^([ \t]+)"/m.exec(text)?.[1] ?? '  ';
+  return { unit, insertSpaces: !unit.startsWith('\t'), tabSize: unit.length, eol: lineEndOf(text) };
 }
 
-const startsLine = (text: string, offset: number): boolean =>
-  /^[ \t]*$/.test(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset));
-
-function nested(names: readonly string[], value: SettingValue, indent: string, unit: string, eol: string): string {
-  const [name, ...rest] = names;
-  if (name === undefined) return JSON.stringify(value);
-  const inner = nested(rest, value, indent + unit, unit, eol);
-  return `{${eol}${indent}${unit}${JSON.stringify(name)}: ${inner}${eol}${indent}}`;
-}
-
-interface LayoutOfText {
-  unit: string;
-  eol: string;
-}
-
-function insert(
-  text: string,
-  object: Node,
-  name: string,
-  valueAt: (indent: string) => string,
-  { unit, eol }: LayoutOfText,
-): string {
-  const last = object.children?.at(-1);
-  const member = (indent: string): string => `${JSON.stringify(name)}: ${valueAt(indent)}`;
-  if (last === undefined) return insertFirst(text, object, member, unit, eol);
-  const { comma, lineEnd, afterComma } = tailOf(text, last);
-  if (!startsLine(text, last.offset)) {
-    const indent = indentAt(text, last.offset);
-    if (comma) return splice(text, afterComma, afterComma, ` ${member(indent)},`);
-    return splice(text, last.offset + last.length, last.offset + last.length, `, ${member(indent)}`);
-  }
-  const indent = indentAt(text, last.offset);
-  const line = `${eol}${indent}${member(indent)}${comma ? ',' : ''}`;
-  const longer = splice(text, lineEnd, lineEnd, line);
-  return comma ? longer : splice(longer, last.offset + last.length, last.offset + last.length, ',');
-}
-
-function insertFirst(
-  text: string,
-  object: Node,
-  member: (indent: string) => string,
-  unit: string,
-  eol: string,
-): string {
-  const outer = indentAt(text, object.offset);
-  const from = object.offset + 1;
-  const to = object.offset + object.length - 1;
-  const held = text.slice(from, to);
-  const line = `${eol}${outer}${unit}${member(outer + unit)}`;
-  const at = from + held.trimEnd().length;
-  return /[\r\n]/.test(text.slice(at, to)) ? splice(text, at, at, line) : splice(text, at, to, `${line}${eol}${outer}`);
-}
-
-/** What follows the last member on its line: a comma, comments. */
-function tailOf(text: string, last: Node): { comma: boolean; afterComma: number; lineEnd: number } {
-  const scanner = createScanner(text);
-  scanner.setPosition(last.offset + last.length);
-  const tail = { comma: false, afterComma: last.offset + last.length, lineEnd: last.offset + last.length };
-  let beyondLine = false;
-  for (;;) {
-    scanner.scan();
-    const end = scanner.getTokenOffset() + scanner.getTokenLength();
-    const token = text.slice(scanner.getTokenOffset(), end);
-    if (token === ',') {
-      tail.comma = true;
-      tail.afterComma = end;
-      tail.lineEnd = end;
-      beyondLine = false;
-    } else if (token.startsWith('/')) {
-      if (!beyondLine) tail.lineEnd = end;
-    } else if (/^[\r\n]/.test(token)) {
-      // A trailing comma may come lines later, after comments.
-      if (tail.comma) return tail;
-      beyondLine = true;
-    } else if (!/^[ \t]/.test(token)) return tail;
+/** Without formatting options, nothing but the value changes. */
+function edit(text: string, path: JSONPath, value: unknown, formattingOptions?: FormattingOptions): string {
+  try {
+    return applyEdits(text, modify(text, path, value, formattingOptions === undefined ? {} : { formattingOptions }));
+  } catch (error) {
+    if (error instanceof RangeError) throw new FormatError('is nested too deep', { cause: error });
+    throw error;
   }
 }
