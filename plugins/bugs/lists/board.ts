@@ -7,8 +7,8 @@
  * every open item.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { BoundedMap } from '../../../lib/bounded-map.js';
 import { pages } from '../../../lib/paging.js';
+import { ReadCache } from '../../../lib/read-cache.js';
 import { SharedReading } from '../../../lib/shared-reading.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type {
@@ -63,18 +63,7 @@ interface HourSums {
 }
 
 /** Milliseconds that a page waits for a count. */
-const PATIENCE_MS = 20;
-
-/** The value, or null when it is not there in time. */
-async function soon(value: Promise<number>): Promise<number | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, PATIENCE_MS, null)));
-  try {
-    return await Promise.race([value, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const MAX_WAIT_MS = 20;
 
 /** The nearer end of a range that has an end already. */
 function least({ lt }: { lt?: string | number }, value: string | number): string | number {
@@ -88,7 +77,7 @@ function itemQuery({ sort: _order, limit: _limit, cursor: _page, q, ...filters }
 
 @injectable()
 export class Board implements ErrorGroups {
-  readonly #totals = new BoundedMap<{ at: number; value: Promise<number> }>({ most: 200 });
+  readonly #totals: ReadCache<number>;
   readonly #counts: SharedReading<Waiting>;
   #sums: { key: string; at: number; value: Promise<HourSums | null> } | null = null;
 
@@ -100,6 +89,7 @@ export class Board implements ErrorGroups {
     @inject(ItemFilterCounts) private readonly beside: ItemFilterCounts,
   ) {
     const monotonic = (): number => deps.clock.monotonic();
+    this.#totals = new ReadCache({ max: 200, ttlMs: FRESH_MS, now: monotonic });
     this.#counts = new SharedReading(() => this.#count(), {
       maxAgeMs: COUNT_AGE_MS,
       monotonic,
@@ -205,16 +195,10 @@ export class Board implements ErrorGroups {
    * count goes on for the next look, and is renewed after some seconds.
    * @param key names the query
    */
-  async total(key: string, query: ItemQuery): Promise<number | null> {
-    const at = this.deps.clock.monotonic();
-    const known = this.#totals.get(key);
-    if (known !== undefined && at - known.at < FRESH_MS) return soon(known.value);
-    const value = withNamed(this.deps, query).then((named) => this.deps.items.count(filterOf(named)));
-    const counted = { at, value };
-    this.#totals.set(key, counted);
-    // A long count is fresh when it is done, not when it was begun.
-    value.then(() => (counted.at = this.deps.clock.monotonic())).catch(() => this.#totals.delete(key));
-    return soon(value);
+  total(key: string, query: ItemQuery): Promise<number | null> {
+    return this.#totals.getWithin(MAX_WAIT_MS, key, async () =>
+      this.deps.items.count(filterOf(await withNamed(this.deps, query))),
+    );
   }
 
   /** How many items an agent could be handed now. */

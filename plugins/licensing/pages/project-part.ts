@@ -1,10 +1,13 @@
 /** What a project's page says of its licenses: how many are in which state, and the newest (contract 80). */
-import { PatientReads } from '../../../lib/patient-reads.js';
+import { ReadCache } from '../../../lib/read-cache.js';
 import type { ProjectFigure, ProjectParts } from '../../../ports/domain/projects.js';
 import type { LicenseState } from '../model/states.js';
 import { shown, type LicensePageParts } from './parts.js';
 
 const SHOWN = 4;
+const MAX_AGE_MS = 10_000;
+/** How long the page waits for a count. */
+const MAX_WAIT_MS = 20;
 const STATES: readonly [LicenseState, ProjectFigure['tone']][] = [
   ['active', 'success'],
   ['pending', 'warning'],
@@ -14,14 +17,9 @@ const STATES: readonly [LicenseState, ProjectFigure['tone']][] = [
 ];
 
 export function projectPart({ licenses, deps }: LicensePageParts): ProjectParts {
-  const counts = new PatientReads<number>({
-    maxAgeMs: 10_000,
-    patienceMs: 20,
-    most: 500,
-    monotonic: () => deps.clock.monotonic(),
-  });
+  const counts = new ReadCache<number>({ max: 500, ttlMs: MAX_AGE_MS, now: () => deps.clock.monotonic() });
   const count = (product: string, status: LicenseState): Promise<number | null> =>
-    counts.take(`${product} ${status}`, () =>
+    counts.getWithin(MAX_WAIT_MS, `${product} ${status}`, () =>
       deps.licenses.count(licenses.filterOf({ kind: 'public' }, { product, status })),
     );
   return {

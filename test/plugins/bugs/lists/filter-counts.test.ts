@@ -1,6 +1,7 @@
 /** The numbers beside the values of a filter, on every engine. */
 import { expect } from 'chai';
-import { ENGINES, fixtureOn, report, type Fixture } from '../fixture.js';
+import { ItemFilterCounts } from '../../../../plugins/bugs/lists/filter-counts.js';
+import { ENGINES, fixtureOn, memoryFixture, report, type Fixture } from '../fixture.js';
 
 for (const engine of ENGINES) {
   describe(`bugs: counts of filters on ${engine.name}`, function () {
@@ -38,3 +39,23 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+describe('bugs: counts of filters that take long', () => {
+  it('are null until they are there, and for a fifth query while four are counted', async () => {
+    const { deps } = await memoryFixture();
+    const ends: (() => void)[] = [];
+    let reads = 0;
+    const groupCount = async (): Promise<{ key: string; n: number }[]> => {
+      reads++;
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return [{ key: 'open', n: 3 }];
+    };
+    const counts = new ItemFilterCounts({ ...deps, items: Object.assign(Object.create(deps.items), { groupCount }) });
+    const count = (key: string): Promise<object | null> => counts.of(key, {}, ['status']);
+    expect(await Promise.all(['a', 'b', 'c', 'd', 'e'].map(count))).to.deep.equal([null, null, null, null, null]);
+    expect(reads).to.equal(4);
+    for (const end of ends) end();
+    expect(await count('a')).to.deep.equal({ status: { open: 3 } });
+    expect(reads).to.equal(4);
+  });
+});
