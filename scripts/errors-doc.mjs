@@ -35,7 +35,7 @@ export function errorsPage() {
     'something that was sent does nothing. What the interface describes and this version does not have yet is refused with',
     '422.',
     '',
-    '`x-error-codes` of `/openapi.json` has the same codes, and those of plugins that are installed beside the built-in ones. A',
+    '`x-error-codes` of `/api/openapi.json` has the same codes, and those of plugins that are installed beside the built-in ones. A',
     'plugin that refuses with a code that no manifest declares has a fault: the caller is answered `internal_error`, and the',
     'log names the plugin and the code.',
     '',
