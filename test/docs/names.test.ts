@@ -1,0 +1,116 @@
+/** Routes, commands, settings, error codes, npm scripts and files that the documents mention exist. */
+import { expect } from 'chai';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writtenTable } from '../../cli/table.js';
+import { packageRoot } from '../../config/load.js';
+import { TestService } from '../support/service.js';
+
+const ROOT = packageRoot();
+/** Generated from the sources, with names of examples in them. */
+const GENERATED = new Set(['plugin-api.md', 'plugin-domain.md', 'plugin-testing.md', 'sdk-api.md']);
+/** The plugin that docs/plugins.md writes, and the forms of its paths. */
+const EXAMPLES = /^\/api\/(oncall\b|<id>)|…/;
+/** Folders of the sources, as documents name them. */
+const SOURCES = 'adapters|cli|clients|composition|deploy|formats|kernel|lib|plugins|ports|scripts|test|testing|web';
+
+interface Page {
+  name: string;
+  text: string;
+}
+
+async function readPages(): Promise<Page[]> {
+  const list = async (folder: string): Promise<string[]> =>
+    (await readdir(join(ROOT, folder)))
+      .filter((name) => name.endsWith('.md') && !GENERATED.has(name))
+      .map((name) => `${folder}/${name}`);
+  const names = ['README.md', 'CONTRIBUTING.md', 'deploy/README.md', ...(await list('docs'))].concat(
+    await list('docs/decisions'),
+  );
+  return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(ROOT, name), 'utf8') })));
+}
+
+/** What `pattern` finds in the pages and `exists` does not accept; at least `least` names are checked. */
+function listMissing(
+  pages: readonly Page[],
+  pattern: RegExp,
+  least: number,
+  exists: (name: string) => boolean,
+): string {
+  const mentioned = pages.flatMap(({ name: page, text }) =>
+    [...text.matchAll(pattern)].map(([, name = '']) => ({ page, name })),
+  );
+  expect(mentioned.length).to.be.at.least(least);
+  return mentioned.flatMap(({ page, name }) => (exists(name) ? [] : [`${page}: ${name}`])).join('\n');
+}
+
+describe('names in the documents', () => {
+  let pages: readonly Page[];
+  let described: { paths: Record<string, unknown>; 'x-error-codes': Record<string, unknown> };
+
+  before(async () => {
+    pages = await readPages();
+    const service = await TestService.here();
+    described = (await (await fetch(`${service.url}/api/openapi.json`)).json()) as typeof described;
+    await service.dispose();
+  });
+
+  it('of routes are in the interface description', () => {
+    const shapes = Object.keys(described.paths).map(
+      (path) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}(/|$)`),
+    );
+    const isRoute = (path: string): boolean => {
+      const filled = path.replace(/[./]+$/, '').replaceAll(/[<{][^>}]*[>}]/g, 'x');
+      return (
+        EXAMPLES.test(path) ||
+        filled === '/api/openapi.json' ||
+        shapes.some((shape) => shape.test(filled)) ||
+        Object.keys(described.paths).some((known) => known.startsWith(`${filled}/`))
+      );
+    };
+    expect(listMissing(pages, /(?<![\w.-])(\/(?:api\/[\w/{}:.…<>-]+|openapi\.json))/g, 60, isRoute)).to.equal('');
+  });
+
+  it('of commands are those of the program', async () => {
+    const commands = (await writtenTable()).map(({ name }) => name);
+    const groups = new Set(commands.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0] ?? ''));
+    const single = new Set(commands.filter((name) => !name.includes(' ')).concat('help', 'oncall'));
+    const isCommand = (name: string): boolean => {
+      const [first = ''] = name.split(' ');
+      return commands.includes(name) || single.has(first) || (groups.has(first) && name === first);
+    };
+    expect(listMissing(pages, /(?:`|^|\$ )aos ([a-z][a-z-]*(?: [a-z-]+)?)/gm, 60, isCommand)).to.equal('');
+  });
+
+  it('of settings and variables are read by a program', async () => {
+    const configuration = await readFile(join(ROOT, 'docs', 'configuration.md'), 'utf8');
+    const settings = new Set(configuration.match(/SVC_[A-Z0-9_]+/g));
+    const elsewhere =
+      /^SVC_(URL|TOKEN|TOKEN_FILE|PASSWORD|PASSWORD_FILE|CA_FILE|MACHINE_ID|PRODUCT_KEY|PRODUCT_KEY_FILE|SET_\w*|TEST_\w+|ONCALL__TOKEN)$/;
+    const isSetting = (name: string): boolean =>
+      settings.has(name) || settings.has(name.replace(/_FILE$/, '')) || elsewhere.test(name);
+    expect(listMissing(pages, /\b(SVC_[A-Z0-9_]+)/g, 150, isSetting)).to.equal('');
+  });
+
+  it('of error codes, where a status precedes them, are declared', () => {
+    const codes = new Set(Object.keys(described['x-error-codes']));
+    expect(listMissing(pages, /\b(?:4\d\d|503) `([a-z]+(?:_[a-z]+)+)`/g, 20, (code) => codes.has(code))).to.equal('');
+  });
+
+  it('of npm scripts are in package.json', async () => {
+    const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    expect(listMissing(pages, /npm run ([\w:-]+)/g, 10, (name) => Object.hasOwn(scripts, name))).to.equal('');
+  });
+
+  it('of files and folders of the sources lead to them', () => {
+    const path = new RegExp(String.raw`\`((?:${SOURCES})/[\w./-]*[\w/])\``, 'g');
+    const isFile = (name: string): boolean =>
+      ['', ...(name.endsWith('.test.ts') ? ['test', 'test/e2e'] : [])].some((folder) =>
+        existsSync(join(ROOT, folder, name)),
+      );
+    expect(listMissing(pages, path, 150, isFile)).to.equal('');
+  });
+});
