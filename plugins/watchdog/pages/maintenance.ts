@@ -105,6 +105,9 @@ export function maintenancePages(services: WatchdogServices): PageSpec[] {
     });
   };
 
+  const silenceForm = async (request: HttpRequest, problem?: Problem): Promise<View> =>
+    new View('silence-form', { form: typed(request), crumbs: [crumb, { label: 'Silence' }], ...problem });
+
   return [
     {
       path: '/maintenance',
@@ -160,7 +163,7 @@ export function maintenancePages(services: WatchdogServices): PageSpec[] {
         const { href, label } = rowOf(made);
         return new Redirect(href ?? '/maintenance', { tone: 'success', message: `${label}: silenced.` });
       },
-      form,
+      silenceForm,
     ),
     formPage(
       {
