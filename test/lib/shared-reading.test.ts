@@ -75,14 +75,6 @@ describe('lib: shared reading', () => {
     expect(await shared.take()).to.equal(4);
   });
 
-  it('makes no value younger when the clock moves backwards', async () => {
-    const { shared, at } = readings(SLOW);
-    at(5_000);
-    await shared.take();
-    at(0);
-    expect(await shared.take()).to.equal(2);
-  });
-
   it('reads a small value again, however long the last read took', async () => {
     let n = 0;
     const options = { maxAgeMs: 2_000, monotonic: () => 0, isSmall: (value: number) => value < 3 };
