@@ -17,8 +17,6 @@ const PROGRAMS = {
   'faulty-agent': 'test/e2e/clients/agent/faulty.js',
   packager: 'clients/packager/packager.js',
 };
-/** The packager's, which looks for it beside itself. */
-const THREADS = { 'deflate-worker': 'clients/packager/deflate-worker.js' };
 
 const changed = (path) =>
   stat(path).then(
@@ -86,7 +84,6 @@ async function bundleClients() {
   // Of code of the same length V8 takes what it compiled of another.
   await rm(OUT, { recursive: true, force: true });
   await writeFiles(Object.fromEntries(names.map((name) => [`${name}.code`, PROGRAMS[name]])), SCRIPT);
-  await writeFiles(THREADS, { format: 'esm' });
   await stop();
   await Promise.all(names.map((name) => writeFile(join(OUT, `${name}.cjs`), starter(name))));
   await Promise.all(names.map(writeCache));

@@ -42,7 +42,7 @@ export async function pack(files: readonly PublishFile[], path: string, options:
   const partial = `${path}.partial`;
   let size = 0;
   async function* measured(): AsyncGenerator<Uint8Array> {
-    for await (const piece of gzipOf(progressed(tarOf(files, options.mtime), total, options.onProgress), total)) {
+    for await (const piece of gzipOf(progressed(tarOf(files, options.mtime), total, options.onProgress))) {
       hash.update(piece);
       size += piece.length;
       yield piece;
