@@ -46,16 +46,16 @@ function brought(packages: Record<string, Installed>, place: string, seen = new 
 }
 
 describe('packages', () => {
-  it('stand in the table of CONTRIBUTING.md, each with its purpose', async () => {
+  it('stand in the table of docs/packages.md, each with its purpose', async () => {
     const { dependencies } = await json<{ dependencies: Record<string, string> }>('package.json');
-    const text = await readFile(join(packageRoot(), 'CONTRIBUTING.md'), 'utf8');
+    const text = await readFile(join(packageRoot(), 'docs', 'packages.md'), 'utf8');
     const rows = [...text.matchAll(ROW)].map(([, name]) => name);
     expect(rows).to.deep.equal(Object.keys(dependencies).sort());
   });
 
   it('are counted there as package-lock.json has them', async () => {
     const { packages } = await json<{ packages: Record<string, Installed> }>('package-lock.json');
-    const text = await readFile(join(packageRoot(), 'CONTRIBUTING.md'), 'utf8');
+    const text = await readFile(join(packageRoot(), 'docs', 'packages.md'), 'utf8');
     const installed = Object.entries(packages).filter(([place, one]) => place !== '' && onLinux(one));
     const running = installed.filter(([, { dev }]) => dev !== true);
     expect(/running service has (\d+) packages/.exec(text)?.[1]).to.equal(String(running.length));
