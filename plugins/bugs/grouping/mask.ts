@@ -5,7 +5,6 @@
  * any variable part is variable as a whole, whatever its kind.
  */
 import { GUID, GUID_START } from '../../../lib/text/guid.js';
-import { BoundedMap } from '../../../lib/bounded-map.js';
 import { maskNamesInText } from '../../../lib/text/generated-names.js';
 import { maskDates } from './dates.js';
 import { splitDuplicates } from './duplicates.js';
@@ -97,38 +96,16 @@ const CODE_WORD = String.raw`(?<![a-z])(?:win|exit|error|status|result|return|ht
 const SHORT_NUMBER = new RegExp(String.raw`(?<![0-9a-z_]|\w:|\d\.)(?<!${CODE_WORD})\d{4,5}(?![0-9a-z_]|\.\d)`, 'gi');
 
 /**
- * Masked messages that are kept, since the errors of a storm share theirs. One cache per set of options, which nobody
- * changes.
- */
-const MOST_KNOWN = 500;
-const known = new WeakMap<Partial<MaskOptions>, BoundedMap<string>>();
-const NO_OPTIONS: Partial<MaskOptions> = {};
-
-function knownOf(options: Partial<MaskOptions>): BoundedMap<string> {
-  let texts = known.get(options);
-  if (texts === undefined) known.set(options, (texts = new BoundedMap<string>({ most: MOST_KNOWN })));
-  return texts;
-}
-
-/**
  * @param text the first lines of a message; the caller caps it
  * @returns the text with placeholders (`<guid>`, `<time>`, `<address>`, `<line>`, `<email>`, `<ip>`, `<mac>`,
  * `<duration>`, `<size>`, `<share>`, `<id>`, `<number>`, `<value>`)
  */
-export function mask(text: string, options: Partial<MaskOptions> = NO_OPTIONS): string {
-  const cache = knownOf(options);
-  const cached = cache.get(text);
-  if (cached !== undefined) return cached;
+export function mask(text: string, options: Partial<MaskOptions> = {}): string {
   const enabled = { ...EVERY_MASK, ...options };
   let masked = '';
   for (const piece of splitDuplicates(text)) masked += piece.final ? piece.text : maskPiece(piece.text, enabled);
-  const copy = copyOf(masked);
-  cache.set(copyOf(text), copy);
-  return copy;
+  return masked;
 }
-
-/** A text of its own: a piece of a larger text would keep all of it in memory. */
-const copyOf = (text: string): string => Buffer.from(text).toString();
 
 /** Cheap signs of a possible match of a costlier expression: most messages have none of them. */
 const HEX_HINT = new RegExp(`${GUID_START}|[0-9a-f]{24}`, 'i');
