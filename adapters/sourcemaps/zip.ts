@@ -13,6 +13,8 @@ const END_BYTES = 22;
 const LONGEST_COMMENT = 0xffff;
 const ENTRY = 0x02014b50;
 const ENTRY_BYTES = 46;
+/** A bit of an entry's flags. */
+const ENCRYPTED = 1;
 const LOCAL = 0x04034b50;
 const LOCAL_BYTES = 30;
 /** Extra fields that a file's own header may have beyond those of the directory. */
@@ -49,11 +51,13 @@ export function directoryOf(tail: Buffer, size: number): ZipDirectory {
 /** The files of a directory, by name. @throws MapRefused */
 export function entriesOf(directory: Buffer, { start, count, shift }: ZipDirectory): Map<string, PackedFile> {
   const entries = new Map<string, PackedFile>();
+  const extents: { from: number; to: number }[] = [];
   let at = 0;
   for (let i = 0; i < count; i++) {
     if (at + ENTRY_BYTES > directory.length || directory.readUInt32LE(at) !== ENTRY) {
       throw new MapRefused('has a damaged directory');
     }
+    if ((directory.readUInt16LE(at + 8) & ENCRYPTED) !== 0) throw new MapRefused('has an encrypted file');
     const method = directory.readUInt16LE(at + 10);
     const packed = directory.readUInt32LE(at + 20);
     const size = directory.readUInt32LE(at + 24);
@@ -64,8 +68,11 @@ export function entriesOf(directory: Buffer, { start, count, shift }: ZipDirecto
     if (method !== 0 && method !== 8) throw new MapRefused('has a file that is neither stored nor deflated');
     const length = Math.min(start - offset, LOCAL_BYTES + nameBytes + LOCAL_EXTRA + packed);
     entries.set(name, { offset, length, packed, size, form: method === 0 ? 'stored' : 'deflated' });
+    extents.push({ from: offset, to: offset + LOCAL_BYTES + nameBytes + packed });
     at += ENTRY_BYTES + nameBytes + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
   }
+  extents.sort((a, b) => a.from - b.from);
+  if (extents.some(({ to }, i) => to > (extents[i + 1]?.from ?? start))) throw new MapRefused('has files that overlap');
   return entries;
 }
 

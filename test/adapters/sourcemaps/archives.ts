@@ -6,7 +6,7 @@ export interface Entry {
   name: string;
   bytes: Buffer;
   /** What the archive says instead of the truth. */
-  says?: { size?: number; offset?: number; packed?: number; method?: number };
+  says?: { size?: number; offset?: number; packed?: number; method?: number; flags?: number };
 }
 
 /** A zip archive behind the tool's signature; sums are left out, as no reader here asks for them. */
@@ -25,6 +25,7 @@ export function archive(entries: readonly Entry[], prefix = Buffer.from('SYSB\x0
     local.writeUInt16LE(title.length, 26);
     const central = Buffer.alloc(46);
     central.writeUInt32LE(0x02014b50, 0);
+    central.writeUInt16LE(says.flags ?? 0, 8);
     central.writeUInt16LE(says.method ?? 8, 10);
     central.writeUInt32LE(says.packed ?? packed.length, 20);
     central.writeUInt32LE(says.size ?? bytes.length, 24);

@@ -277,6 +277,28 @@ describe('source maps in a separate process', function () {
       /^has a file that is neither/,
     ],
     [
+      'an encrypted file',
+      () => archive([{ name: 'manifest.json', bytes: Buffer.from('{}'), says: { flags: 1 } }]),
+      /^has an encrypted file$/,
+    ],
+    [
+      'sizes and places of zip64',
+      () =>
+        archive([
+          { name: 'manifest.json', bytes: Buffer.from('{}'), says: { packed: 2 ** 32 - 1, offset: 2 ** 32 - 1 } },
+        ]),
+      /^has a file outside of its bounds$/,
+    ],
+    [
+      'two files in one place',
+      () =>
+        archive([
+          { name: 'manifest.json', bytes: Buffer.from('{"files":{}}') },
+          { name: 'other', bytes: Buffer.from('x'), says: { offset: 8 } },
+        ]),
+      /^has files that overlap$/,
+    ],
+    [
       'too many files',
       () => archive(Array.from({ length: 10_001 }, (_, i) => ({ name: String(i), bytes: Buffer.alloc(0) }))),
       /^has more than 10000 files$/,
