@@ -77,7 +77,7 @@ describe('packager: commits of a release', function () {
   for (const range of ['1.2.9..HEAD', 'HEAD;touch x', '--output=x', '-p', ' '])
     it(`refuses ${JSON.stringify(range)} before anything is published`, async () => {
       const { code, stderr } = await publish('1.5.0', `--commits=${range}`);
-      expect(code).to.equal(1);
+      expect(code).to.equal(64);
       expect(stderr).to.match(/^--commits /m);
       const { body } = await service.request('GET', '/api/updateservice/v1/releases?product=shop', token);
       expect((body['items'] as Loose[]).map(({ version }) => version)).to.not.include('1.5.0');
