@@ -61,6 +61,7 @@ const MONITOR = [
   'resolution',
   'source',
   'state',
+  'tags',
   'url',
 ];
 

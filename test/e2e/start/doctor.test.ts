@@ -132,7 +132,9 @@ describe('start: the command line before anything runs', function () {
         await writeFile(settings['SVC_CONFIG'], JSON.stringify({ plugins: ['./not-there.mjs'] }));
       } else if (prepare !== null) await writeFile(join(data, prepare), 'too short'.repeat(2), { mode: 0o600 });
       const report = await doctor(settings);
-      expect(faults(report), JSON.stringify(report)).to.deep.equal([fault]);
+      // The summary of the plugins, and the plugin itself.
+      const named = fault === 'plugins' ? [fault, 'plugin ./not-there.mjs'] : [fault];
+      expect(faults(report), JSON.stringify(report)).to.deep.equal(named);
       expect(report.code).to.equal(1);
       expect(report.items.find(({ ok }) => !ok)?.mend)
         .to.be.a('string')
