@@ -158,7 +158,9 @@ describe('web: on call, with a phone', () => {
     it(`${path}: a row has two lines, and is a link wherever it is tapped`, async () => {
       await page.goto(web.url + path);
       const row = main().locator('tbody tr').first();
-      const box = await row.boundingBox();
+      // A page that follows the service may replace the row while it is measured.
+      let box = await row.boundingBox();
+      await until('the row is laid out', async () => (box ??= await row.boundingBox()) !== null);
       if (box === null) throw new Error('there is no row');
       expect(box.height).to.be.at.most(most);
       const leads = await row.locator('.cell-main > a').getAttribute('href');
