@@ -148,7 +148,10 @@ export function dailyUptime(doc: Watched, now: number, days: number): { share: n
   const cells = cellsOf(opened(doc.uptime, from), { ...UNITS[1], keep: days }, doc.state, from, now);
   const oldest = Math.floor(now / DAY_MS) - days + 1;
   const shownDays = cells.map((cell, i) => {
-    const [, up, warning, down] = cell.map(Math.round) as [number, number, number, number];
+    const [, upTotal, warningTotal, down] = cell.map(Math.round) as [number, number, number, number];
+    // Rounding each part may exceed the day by a second, which the better state gives up.
+    const warning = Math.min(warningTotal, DAY_MS / 1000 - down);
+    const up = Math.min(upTotal, DAY_MS / 1000 - down - warning);
     const at = (oldest + i) * DAY_MS;
     return { at, up_seconds: up, warning_seconds: warning, down_seconds: down, share: share([cell]) };
   });
