@@ -66,7 +66,7 @@ export {
 } from './composition/releases.js';
 export { NoStore, requireStore } from './composition/require-store.js';
 export { storeOf } from './composition/store.js';
-export { runningPluginStates } from './composition/plugin-states.js';
+export { readRunningPluginStates } from './composition/plugin-states.js';
 export { unlistedProxiesOf } from './composition/web-server.js';
 
 /** For one plugin's import, setup, start or stop. */

@@ -18,7 +18,7 @@ import { InstanceLock } from './adapters/node/instance-lock.js';
 import { checkFingerprints, fingerprints, type ServiceKeys } from './adapters/node/keys/keys.js';
 import { PinoLogger } from './adapters/node/logger.js';
 import { copyStore } from './adapters/sqlite/copying/copy.js';
-export { rowsOfTables } from './adapters/sqlite/copying/rows-of-tables.js';
+export { readTables } from './adapters/sqlite/copying/read-tables.js';
 import { SqliteStore } from './adapters/sqlite/store.js';
 import { backUp, keyFiles } from './composition/backup-job.js';
 import { refuseStrangers } from './composition/keys.js';

@@ -1,5 +1,5 @@
 /**
- * `aos doctor`: names each fault by itself and how to mend it, also where the service could not start (contract 95,
+ * `aos doctor`: names each fault by itself and how to fix it, also where the service could not start (contract 95,
  * command line). It changes nothing: no key, folder, store or index is made, and no migration runs.
  */
 import type { Configuration, Core } from '../config/load.js';
@@ -16,7 +16,7 @@ import {
   keysOf,
   newestBackupOf,
   releasesFolder,
-  runningPluginStates,
+  readRunningPluginStates,
   unlistedProxiesOf,
   type Service,
   type ServiceKeys,
@@ -27,7 +27,13 @@ import { opened, wholeStore, type OpenedStore } from './doctor/store.js';
 import { EXIT } from './output.js';
 import { Diagnosis, textOf } from './doctor/diagnosis.js';
 import { damageMend, releaseMend, storeMend } from './doctor/store-mend.js';
-import { healthHere, healthOfService, healthText, mergeRunning, type PluginHealth } from './doctor/plugin-health.js';
+import {
+  healthHere,
+  healthOfService,
+  healthText,
+  mergeRunningStates,
+  type PluginHealth,
+} from './doctor/plugin-health.js';
 import type { PluginState } from '../ports/domain/system.js';
 
 const IMPORT_AGAIN =
@@ -113,7 +119,7 @@ async function examinePlugins(
   keys: ServiceKeys | null,
   known: Found,
 ): Promise<boolean> {
-  const mend = 'mend the plugin that failed, or take it out of `plugins`';
+  const mend = 'fix the plugin that failed, or remove it from `plugins`';
   let states: { failed: string[]; detail: string };
   try {
     states = await plugins(configuration, keys, known);
@@ -180,7 +186,7 @@ async function examineStore(
  * wrong.
  */
 async function examineHealth(found: Diagnosis, core: Core, known: Found): Promise<void> {
-  const said = (await healthOfService(core)) ?? mergeRunning(known.running, known.plugins);
+  const said = (await healthOfService(core)) ?? mergeRunningStates(known.running, known.plugins);
   for (const plugin of said) {
     const mend = `see what it says, the log of the service, and /system; or switch it off: plugins_off: ["${plugin.id}"]`;
     await found.check(`plugin ${plugin.id}`, mend, () => {
@@ -258,7 +264,7 @@ async function examine(deep: boolean): Promise<Diagnosis> {
     'if these are your proxies, add them to server.trusted_proxies: until then all callers behind one share its limits. If not, a stranger sends the header, and nothing believes it',
     () => proxies(core),
   );
-  const running = await runningPluginStates(core.data_dir);
+  const running = await readRunningPluginStates(core.data_dir);
   const known: Found = { plugins: [], running, service: null, ...(await opened(core)) };
   try {
     const runs = await examinePlugins(found, configuration, loaded.keys, known);
@@ -273,7 +279,7 @@ async function examine(deep: boolean): Promise<Diagnosis> {
 
 export const doctor: CommandSpec = {
   name: 'doctor',
-  summary: 'Say what is wrong with this installation and how to mend it',
+  summary: 'Check this installation and say how to fix what is wrong',
   options: { deep: { type: 'boolean', summary: 'Read all that the embedded store holds as well; takes a while' } },
   async run({ options }) {
     const { items, skipped } = await examine(options['deep'] === true);
@@ -283,7 +289,7 @@ export const doctor: CommandSpec = {
       (item) =>
         `${item.ok ? 'ok   ' : 'WRONG'} ${item.check.padEnd(width)} ${item.detail}${item.mend === null ? '' : `\n      → ${item.mend}`}`,
     );
-    const rest = skipped.map((check) => `-     ${check.padEnd(width)} not looked at: mend the above first`);
+    const rest = skipped.map((check) => `-     ${check.padEnd(width)} not checked: fix the above first`);
     return { json: { items, ok, skipped }, text: [...lines, ...rest].join('\n'), exit: ok ? EXIT.ok : EXIT.error };
   },
 };

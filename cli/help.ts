@@ -21,7 +21,7 @@ export function matchCommand(
 const listOf = (commands: readonly CommandFace[]): string[] =>
   formatRows([...commands].sort((a, b) => (a.name < b.name ? -1 : 1)).map((c) => [c.name, c.summary] as const));
 
-export function overview(commands: readonly CommandFace[]): string {
+export function formatOverview(commands: readonly CommandFace[]): string {
   return [
     'AOS, the Application Operations Service.',
     '',
@@ -51,7 +51,7 @@ export function helpFor(commands: readonly CommandFace[], words: readonly string
 }
 
 /** One line: what is unknown, what may be meant, and where the commands are listed. */
-export function unknownCommand(commands: readonly CommandFace[], words: readonly string[]): string {
+export function formatUnknownCommand(commands: readonly CommandFace[], words: readonly string[]): string {
   const [first = ''] = words;
   const group = commands.filter((c) => firstWord(c) === first).map(({ name }) => name);
   if (group.length > 0 && words.length === 1) return `"aos ${first}" needs one of: ${actionsOf(group)}`;

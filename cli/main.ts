@@ -10,7 +10,7 @@ import { endAfterFailure, outliveReaders } from './ending.js';
 import { EXIT, printFailure } from './output.js';
 import { OWN } from './own.js';
 import { writtenTable, type CommandFace } from './table.js';
-import { helpFor, matchCommand, overview, unknownCommand } from './help.js';
+import { helpFor, matchCommand, formatOverview, formatUnknownCommand } from './help.js';
 import { helpOf, parse, UsageError } from './usage.js';
 
 const plain = (words: readonly string[]): string => words.filter((word) => !word.startsWith('-')).join(' ');
@@ -52,16 +52,16 @@ async function main(words: readonly string[]): Promise<number> {
     : { commands: written, whole: true };
   const found = matchCommand(commands, words);
   if (found !== null) return run(found);
-  if (words.length === 0) throw new UsageError('a command is missing', overview(commands));
+  if (words.length === 0) throw new UsageError('a command is missing', formatOverview(commands));
   const named = words.filter((word) => !HELP.has(word) && !word.startsWith('-'));
   if (words.some((word) => HELP.has(word))) {
-    const help = named.length === 0 ? overview(commands) : helpFor(commands, named);
+    const help = named.length === 0 ? formatOverview(commands) : helpFor(commands, named);
     if (help !== null) return print(help);
   }
   // With the table unknown it may be a plugin's command: the failing start says what keeps it from being one.
   if (!whole) return perform(plain(words.slice(0, 2)), words.slice(2));
   if (named.length === 0) throw new UsageError(`unknown option ${first}; run "aos help" for the list`, null);
-  throw new UsageError(unknownCommand(commands, named), null);
+  throw new UsageError(formatUnknownCommand(commands, named), null);
 }
 
 const words = process.argv.slice(2);

@@ -37,7 +37,7 @@ const readTables: NonNullable<CommandCall['readTables']> = async (path, tables) 
   } finally {
     await file.close();
   }
-  return (await import('../moving.js')).rowsOfTables(path, tables);
+  return (await import('../moving.js')).readTables(path, tables);
 };
 
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -1,6 +1,6 @@
 /**
- * `aos plugin check <path>`: whether the service would take a plugin. Its manifest, module, setup, routes, views and
- * sources are judged as at a start, beside the plugins of the service, on a store in memory; it is not started.
+ * `aos plugin check <path>` validates a plugin without starting it: manifest, module, setup, routes, views and sources,
+ * together with the plugins of the service, on a store in memory.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

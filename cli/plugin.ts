@@ -1,7 +1,7 @@
 /** `aos plugin list` and `aos plugin forget`. */
 import { loadConfig } from '../config/load.js';
 import type { CommandSpec } from '../kernel/contract.js';
-import { requireStore, runningPluginStates } from '../main.js';
+import { requireStore, readRunningPluginStates } from '../main.js';
 import { formatTable } from '../lib/console/format-table.js';
 import type { PluginState } from '../ports/domain/system.js';
 import { withService } from './service.js';
@@ -11,7 +11,7 @@ async function loadStates(): Promise<readonly PluginState[]> {
   const { core } = await loadConfig();
   await requireStore(core);
   return (
-    (await runningPluginStates(core.data_dir)) ??
+    (await readRunningPluginStates(core.data_dir)) ??
     withService({ threads: 'none' }, ({ kernel }) => Promise.resolve(kernel.system.plugins()))
   );
 }

@@ -4,7 +4,7 @@
  */
 import { join, relative, sep } from 'node:path';
 import { loadConfig, type Core } from '../config/load.js';
-import { setByOption } from '../config/sources.js';
+import { applyOption } from '../config/sources.js';
 import type { CommandCall, CommandSpec } from '../kernel/contract.js';
 import { compose, type Started } from '../main.js';
 import { existing } from './data-directory.js';
@@ -55,7 +55,7 @@ async function announceNewStore({ data_dir, storage: { file } }: Core): Promise<
 export async function runServer(json: boolean, options: CommandCall['options'] = {}): Promise<number> {
   for (const [name, { env }] of Object.entries(serve.options ?? {})) {
     const value = options[name];
-    if (env !== undefined && typeof value === 'string') setByOption(env, value, `option --${name}`);
+    if (env !== undefined && typeof value === 'string') applyOption(env, value, `option --${name}`);
   }
   const signal = stopSignal();
   const configuration = await loadConfig();

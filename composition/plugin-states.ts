@@ -1,6 +1,6 @@
 /**
- * `plugins.json` in the data directory: what the running service says of its plugins, for commands beside it
- * (`aos plugin list`, `aos doctor`), which need no credential for it.
+ * `plugins.json` in the data directory: the states of the running service's plugins. `aos plugin list` and
+ * `aos doctor` read it without a credential.
  */
 import { join } from 'node:path';
 import { replaceFile } from '../adapters/node/files.js';
@@ -39,7 +39,7 @@ export class PluginStatesFile {
 }
 
 /** The plugins of the service that runs on this data directory; null when none runs. */
-export async function runningPluginStates(dataDir: string): Promise<PluginState[] | null> {
+export async function readRunningPluginStates(dataDir: string): Promise<PluginState[] | null> {
   const running = await InstanceLock.running(dataDir);
   if (running === null || !exists(running.pid)) return null;
   try {

@@ -160,7 +160,7 @@ export function unknownIn(env: NodeJS.ProcessEnv): string[] {
 const setBy = new Map<string, string>();
 
 /** Sets a variable as an option of the command line says, over every other variable of the same key. */
-export function setByOption(name: string, value: string, option: string, env: NodeJS.ProcessEnv = process.env): void {
+export function applyOption(name: string, value: string, option: string, env: NodeJS.ProcessEnv = process.env): void {
   const path = pathOf(name)?.path;
   for (const other of Object.keys(env)) if (path !== undefined && pathOf(other)?.path === path) delete env[other];
   env[name] = value;

@@ -22,7 +22,7 @@ const MAX_MACHINE_ID = 128;
  * Returns `SVC_MACHINE_ID`, the lasting id that an administrator gives to a container; null where it is not set.
  * @throws TypeError for more than 128 characters, or control characters
  */
-export function configuredMachineId(env: Env): string | null {
+export function getConfiguredMachineId(env: Env): string | null {
   const id = env['SVC_MACHINE_ID']?.trim() ?? '';
   if (id.length > MAX_MACHINE_ID || /\p{Cc}/u.test(id))
     throw new TypeError(`SVC_MACHINE_ID must be one line of at most ${MAX_MACHINE_ID} characters`);

@@ -71,7 +71,7 @@ export type Catalogue = ErrorCodes;
 export type ErrorCode = keyof typeof CODES;
 
 export interface ErrorOptions {
-  /** Path in the input → what is wrong and how to mend it. */
+  /** Path in the input → what is wrong and how to fix it. */
   fields?: Record<string, string>;
   /** Further members of `error`, for example `claim`. */
   extra?: Record<string, unknown>;

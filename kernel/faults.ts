@@ -19,7 +19,7 @@ export function faultLine({ plugin, fault, mend }: Fault): string {
 }
 
 /** `needs "bugs.api", which no plugin provides; …` of all faults of one plugin, in one line. */
-export function reasonFrom(faults: readonly Fault[]): string {
+export function formatFaults(faults: readonly Fault[]): string {
   const mends = [...new Set(faults.map(({ mend }) => mend))];
   return flat([...faults.map(({ fault }) => fault), ...mends].join('; '));
 }

@@ -10,7 +10,7 @@ import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { Token } from '../ports/token.js';
 import { Scope } from './container.js';
 import { contextOf, type Shared } from './context.js';
-import { secretsIn } from './contract/joi.js';
+import { findSecrets } from './contract/joi.js';
 import { Claims } from './contributions/claims.js';
 import { judgeParts } from './contributions/judge.js';
 import { InProcessEvents } from './events.js';
@@ -166,7 +166,7 @@ export class Kernel {
     this.#plugins.broken = broken;
     this.parts.hideSecrets?.(
       registered.flatMap(({ manifest, config: own }) =>
-        manifest.config === null ? [] : secretsIn(manifest.config, own),
+        manifest.config === null ? [] : findSecrets(manifest.config, own),
       ),
     );
     for (const { state } of broken)

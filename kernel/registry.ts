@@ -1,14 +1,14 @@
 /**
- * The registry judges all plugins together before any of them runs: shapes, names, who is switched off, the graph of
+ * The registry validates all plugins together before any of them runs: shapes, names, who is switched off, the graph of
  * who needs whom, and each one's section of the configuration. Faults of the service's own plugins, of critical ones
  * and of the configuration stop the start, all reported in one error (architecture: "validate everything"). Another
- * plugin from outside is left out with its reason, and the rest is judged without it (contract 95).
+ * plugin from outside is disabled with its reason, and the rest is validated without it (contract 95).
  */
 import { CATALOG, MIGRATIONS, RUNTIME, SYSTEM, type PluginState } from '../ports/domain/system.js';
 import {
-  brokenPlugin,
+  createBrokenPlugin,
   isExpendable,
-  lostProviders,
+  findLostProviders,
   type BrokenPlugin,
   type OwnedFault,
 } from './loading/broken-plugins.js';
@@ -68,12 +68,12 @@ export function register(
 ): RegisteredPlugins {
   const broken = unloaded.map(({ plugin, fault }) => ({
     loaded: plugin,
-    plugin: brokenPlugin(plugin, [fault], new Set()),
+    plugin: createBrokenPlugin(plugin, [fault], new Set()),
   }));
   let candidates = loaded;
   for (;;) {
     const faults: OwnedFault[] = [];
-    const lost = lostProviders(broken);
+    const lost = findLostProviders(broken);
     const result = registerAll(candidates, settings, { faults, lost, incomplete: broken.length > 0 });
     if (faults.length === 0) return { ...result, broken: broken.map(({ plugin }) => plugin) };
     const out = new Set(faults.flatMap(({ owner }) => (owner !== null && isExpendable(owner) ? [owner] : [])));
@@ -86,7 +86,7 @@ export function register(
         ...broken.map(({ plugin }) => plugin.state.id),
       ]);
       const own = faults.filter(({ owner }) => owner === one);
-      broken.push({ loaded: one, plugin: brokenPlugin(one, own, taken) });
+      broken.push({ loaded: one, plugin: createBrokenPlugin(one, own, taken) });
     }
   }
 }

@@ -7,7 +7,7 @@ import type { Logger } from '../ports/logger.js';
 import type { BrokenPlugin } from './loading/broken-plugins.js';
 import { CODES, type Catalogue } from './errors.js';
 import { BootStopped, CriticalPluginFailed, reasonOf } from './faults.js';
-import { filesInStack, isInPackageOf, isModuleOf, pathsNamedIn } from './loading/sources.js';
+import { listStackFiles, isInPackageOf, isModuleOf, findRoutePaths } from './loading/sources.js';
 import { BUILT_IN } from './manifest.js';
 import { pagesOf, panelsOf, routesOf } from './mounts.js';
 import type { Added } from './contract/ports.js';
@@ -84,7 +84,7 @@ export class RunningPlugins {
     const stack = error instanceof Error ? (error.stack ?? '') : '';
     const outside = this.runs.filter(({ registered }) => registered.entry !== BUILT_IN);
     for (const has of [isModuleOf, isInPackageOf]) {
-      for (const file of filesInStack(stack)) {
+      for (const file of listStackFiles(stack)) {
         const found = outside.find(({ registered: { module } }) => module !== null && has(module, file));
         if (found !== undefined) return found;
       }
@@ -100,7 +100,7 @@ export class RunningPlugins {
       ...failed.map(({ id, registered }) => ({ id, module: registered.module })),
     ];
     const own = down.flatMap(({ id }) => (/^[a-z][a-z0-9]*$/.test(id) ? [`/api/${id}`, `/${id}`] : []));
-    const named = down.flatMap(({ module }) => (module === null ? [] : pathsNamedIn(module)));
+    const named = down.flatMap(({ module }) => (module === null ? [] : findRoutePaths(module)));
     const trimmed = [...own, ...named].map((path) => path.replace(/\/+$/, ''));
     return [...new Set(trimmed)].filter((path) => path !== '' && path !== '/api');
   }

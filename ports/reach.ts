@@ -79,7 +79,7 @@ export interface Reach {
   /** Why this DNS server may not be asked; null: it may. @param server `address` or `address:port` */
   judgeResolver(server: string, policy: EgressPolicy): string | null;
   /** Why this cannot be trusted as a certificate authority, in a few words; null: it can. @param pem one or more */
-  authorityFault(pem: string): string | null;
+  findAuthorityFault(pem: string): string | null;
   /** Connects, and closes again. @throws OutboundError */
   connect(request: ConnectRequest): Promise<Connected>;
   /** What DNS says now, each record as one text; none: an empty list. @throws OutboundError `dns`, `timeout` */

@@ -26,7 +26,7 @@ export function errorsPage() {
     'Made from `kernel/errors.ts` and the manifests of the plugins by `node scripts/errors-doc.mjs`; do not edit.',
     '',
     'Every error answers `{"status":"error","error":{"code","message","fields"?,"request_id"}}`. `code` is stable, `message` is',
-    'one sentence for a person, `fields` names what is wrong and how to mend it. On a page, `message` stands below the',
+    'one sentence for a person, `fields` names what is wrong and how to fix it. On a page, `message` stands below the',
     'words of the last column, and each of `fields` below its control. The license endpoints `validate`,',
     '`deactivate`, `file` and `pubkey` answer `{"status":"<code>","message","fields"?}` without the envelope.',
     '',

@@ -203,7 +203,7 @@ const unreached = async (): Promise<never> => {
 export const fakeReach: Reach = {
   judge: () => null,
   judgeResolver: () => null,
-  authorityFault: () => null,
+  findAuthorityFault: () => null,
   connect: unreached,
   lookup: unreached,
   echo: unreached,

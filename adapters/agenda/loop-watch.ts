@@ -1,4 +1,4 @@
-/** Detects jobs that block the event loop: nothing else is answered meanwhile, and nobody sees why. */
+/** Detects jobs that block the event loop, and names them in the log. */
 
 const CHECK_MS = 250;
 const BLOCKED_MS = 1_000;

@@ -5,7 +5,7 @@ import type { LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { serverName, trustedAuthorities } from './trust.js';
+import { getServerName, listTrustedAuthorities } from './trust.js';
 import { checkServerIdentity, TLSSocket, type PeerCertificate } from 'node:tls';
 import {
   OutboundError,
@@ -34,7 +34,7 @@ export class StaleConnection extends Error {
   override name = 'StaleConnection';
 }
 
-/** Of an answer; what is larger is refused. */
+/** Larger answers are rejected. */
 const MAX_HEADER_BYTES = 80 * 1024;
 /** How long an address is waited for before the next one is tried, where there are several. */
 const ATTEMPT_MS = 1_000;
@@ -90,7 +90,7 @@ function optionsOf(
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   const named = request.host === undefined ? hostname : hostOf(request.host);
   const { ca: own, insecure = false } = request.tls ?? {};
-  const authorities = own === undefined ? ca : trustedAuthorities([own, ...(ca === undefined ? [] : [ca])]);
+  const authorities = own === undefined ? ca : listTrustedAuthorities([own, ...(ca === undefined ? [] : [ca])]);
   const wait = (request.connectTimeoutMs ?? 5_000) / (addresses.length + 1);
   return {
     method: request.method,
@@ -104,7 +104,7 @@ function optionsOf(
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: Math.round(Math.max(MIN_ATTEMPT_MS, Math.min(ATTEMPT_MS, wait))),
     maxHeaderSize: MAX_HEADER_BYTES,
-    servername: serverName(named) ?? '',
+    servername: getServerName(named) ?? '',
     ...(isIP(named) !== 0 && {
       checkServerIdentity: (_host: string, certificate: PeerCertificate) => checkServerIdentity(named, certificate),
     }),

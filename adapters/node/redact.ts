@@ -32,7 +32,7 @@ export function hideTexts(secrets: readonly string[]): void {
 }
 
 /** A text without the hidden ones. */
-export function maskHidden(text: string): string {
+export function redactText(text: string): string {
   let masked = text;
   for (const secret of hidden) masked = masked.replaceAll(secret, '[redacted]');
   return masked;
@@ -44,7 +44,7 @@ const MAX_MEMBERS = 100;
 
 /** Text without anything that looks like a credential. */
 export function scrub(text: string): string {
-  const bare = maskHidden(text);
+  const bare = redactText(text);
   const short = bare.length > MAX_TEXT ? `${bare.slice(0, MAX_TEXT)}… (${bare.length} characters)` : bare;
   const seen = asSeen(short);
   const scrubbed = withoutShapes(seen);

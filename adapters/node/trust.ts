@@ -6,7 +6,7 @@ import { rootCertificates } from 'node:tls';
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Why this is no certificate authority, in a few words; null: it is one, or several. */
-export function authorityFault(pem: string): string | null {
+export function findAuthorityFault(pem: string): string | null {
   const found = pem.match(PEM) ?? [];
   if (found.length === 0) return 'must be a certificate in PEM';
   try {
@@ -17,9 +17,9 @@ export function authorityFault(pem: string): string | null {
 }
 
 /** Authorities as node's TLS takes them; undefined: the usual ones. */
-export const trustedAuthorities = (own: readonly string[]): string[] | undefined =>
+export const listTrustedAuthorities = (own: readonly string[]): string[] | undefined =>
   own.length === 0 ? undefined : [...own, ...rootCertificates];
 
 /** The name of a handshake: without a final dot (RFC 6066); undefined for an address. */
-export const serverName = (host: string): string | undefined =>
+export const getServerName = (host: string): string | undefined =>
   isIP(host) === 0 ? host.replace(/\.$/, '') : undefined;

@@ -1,4 +1,4 @@
-/** What `aos doctor` has found: each fault by itself, with how to mend it. */
+/** What `aos doctor` has found: each fault by itself, with how to fix it. */
 
 export interface Finding {
   check: string;

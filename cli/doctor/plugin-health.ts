@@ -53,7 +53,7 @@ export async function healthHere(system: SystemInfo, asked: boolean): Promise<Pl
 }
 
 /** The states that the running service wrote down, with what the same plugins say here. */
-export function mergeRunning(
+export function mergeRunningStates(
   running: readonly PluginState[] | null,
   here: readonly PluginHealth[],
 ): readonly PluginHealth[] {

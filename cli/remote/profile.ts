@@ -13,8 +13,8 @@ type Settings = Pick<RemoteEnv, 'settingsFolder'>;
 const profilePath = ({ settingsFolder }: Settings): string => join(settingsFolder, 'aos', 'profile.json');
 
 /**
- * Null: there is none.
- * @throws Error when others can read it, or it is no profile
+ * Returns null when no profile is saved.
+ * @throws Error when others can read the file, or it is not a profile
  */
 export async function loadProfile(env: Settings): Promise<Profile | null> {
   const path = profilePath(env);

@@ -46,7 +46,7 @@ export interface CheckedOptions {
   /** Canonical text: upper case, with hyphens. */
   licenseKey: string | null;
   username: string | null;
-  /** From the environment or `passwordFile`; null: it is asked for where it is needed. */
+  /** From the environment or `passwordFile`. Null when the user must be prompted. */
   password: string | null;
   passwordFile: string | null;
   /** Null: the machine's own. */

@@ -101,7 +101,7 @@ async function act(agent: Agent): Promise<number> {
     return EXIT.done;
   }
   // Where `install` has yet to be told its directory the current one decides nothing.
-  // The units of a nightly update are root's, whoever the installation belongs to.
+  // Units of a nightly update belong to root, whatever user owns the installation.
   const isOwn = (options.action === 'install' && !options.dirGiven) || options.action === 'schedule';
   const owner = isOwn ? null : await ownerToBecome(options.dir);
   if (owner !== null) return asOwner(owner, agent);

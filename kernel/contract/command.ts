@@ -38,8 +38,9 @@ export interface CommandCall {
    */
   read?(path: string): Promise<string>;
   /**
-   * Rows of these tables of a file that is an SQLite database, by table, those that it has; null: it is none. Absent
-   * where a command is run without a command line.
+   * Reads the rows of these tables of an SQLite file, by table; tables that it lacks are left out.
+   * Null when the file is not an SQLite database. Not set when a command runs without a command
+   * line.
    * @throws Error when it cannot be read
    */
   readTables?(path: string, tables: readonly string[]): Promise<Record<string, Record<string, unknown>[]> | null>;

@@ -13,7 +13,7 @@ declare module 'joi' {
 const isSecret = (schema: Joi.Schema): boolean =>
   (schema.$_terms['metas'] as { secret?: boolean }[] | undefined)?.some(({ secret }) => secret === true) === true;
 
-/** The service's own: a schema of another version of joi is refused by the first one that it meets. */
+/** The service's joi: joi rejects schemas that another version of it created. */
 export const joi = Joi.extend((root: Joi.Root) => ({
   type: 'string',
   base: root.string(),
@@ -27,12 +27,12 @@ export const joi = Joi.extend((root: Joi.Root) => ({
 })) as Joi.Root;
 
 /** The texts of a section that its schema marks as secrets. */
-export function secretsIn(schema: Joi.Schema, value: unknown): string[] {
+export function findSecrets(schema: Joi.Schema, value: unknown): string[] {
   if (typeof value === 'string') return isSecret(schema) && value !== '' ? [value] : [];
   if (value === null || typeof value !== 'object') return [];
   const keys = (schema.$_terms['keys'] ?? []) as { key: string; schema: Joi.Schema }[];
   if (!Array.isArray(value))
-    return keys.flatMap((one) => secretsIn(one.schema, (value as Record<string, unknown>)[one.key]));
+    return keys.flatMap((one) => findSecrets(one.schema, (value as Record<string, unknown>)[one.key]));
   const items = (schema.$_terms['items'] ?? []) as Joi.Schema[];
-  return value.flatMap((member) => items.flatMap((item) => secretsIn(item, member)));
+  return value.flatMap((member) => items.flatMap((item) => findSecrets(item, member)));
 }

@@ -4,7 +4,7 @@
  * whose manifest says `critical`, stops the start instead.
  */
 import type { PluginState } from '../../ports/domain/system.js';
-import { reasonFrom, type Fault } from '../faults.js';
+import { formatFaults, type Fault } from '../faults.js';
 import { BUILT_IN, type LoadedPlugin } from '../manifest.js';
 
 export interface BrokenPlugin {
@@ -30,7 +30,11 @@ export function isExpendable({ plugin, entry }: LoadedPlugin): boolean {
 }
 
 /** @param taken ids of other plugins; the broken one then goes by its entry */
-export function brokenPlugin(loaded: LoadedPlugin, faults: readonly Fault[], taken: ReadonlySet<string>): BrokenPlugin {
+export function createBrokenPlugin(
+  loaded: LoadedPlugin,
+  faults: readonly Fault[],
+  taken: ReadonlySet<string>,
+): BrokenPlugin {
   const { id, title, version, decidesHealth } = readManifest(loaded.plugin);
   const name = typeof id === 'string' && /^[a-z][a-z0-9]{1,31}$/.test(id) && !taken.has(id) ? id : loaded.entry;
   return {
@@ -43,13 +47,13 @@ export function brokenPlugin(loaded: LoadedPlugin, faults: readonly Fault[], tak
       critical: false,
       state: 'failed',
       decides_health: decidesHealth === true,
-      reason: reasonFrom(faults),
+      reason: formatFaults(faults),
     },
   };
 }
 
 /** Tokens that a broken plugin was to provide, with the plugin. */
-export function lostProviders(
+export function findLostProviders(
   broken: readonly { loaded: LoadedPlugin; plugin: BrokenPlugin }[],
 ): ReadonlyMap<string, BrokenPlugin> {
   const lost = new Map<string, BrokenPlugin>();

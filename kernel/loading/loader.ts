@@ -29,7 +29,7 @@ export interface Loaded {
   plugins: LoadedPlugin[];
   /** Those that could not be loaded. */
   unloaded: { plugin: LoadedPlugin; fault: Fault }[];
-  /** Files that others may write to: nothing starts beside them. */
+  /** The plugin's file is writable by others, so the service does not start. */
   untrusted: Fault[];
 }
 
@@ -48,7 +48,7 @@ export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSett
     try {
       plugins.push(await load(entry, settings));
     } catch (error) {
-      const mend = error instanceof Unresolved ? error.mend : 'mend the module, or remove the entry from `plugins`';
+      const mend = error instanceof Unresolved ? error.mend : 'fix the module, or remove the entry from `plugins`';
       const fault = { plugin: entry, fault: `cannot be loaded: ${describe(error)}`, mend };
       if (error instanceof UntrustedFile) untrusted.push(fault);
       else

@@ -91,7 +91,7 @@ const PATHS = /\bpath:\s*['"`](\/[^'"`{}$\s]+)|['"`](\/api\/[^'"`{}$\s]+)/g;
  * Paths that the modules of a plugin name, for one whose `setup` never said which it serves.
  * @param entry the plugin's module
  */
-export function pathsNamedIn(entry: string): string[] {
+export function findRoutePaths(entry: string): string[] {
   const code = [...modulesOf(entry).values()];
   const named = code.flatMap((text) => [...text.matchAll(PATHS)].map(([, path, api]) => path ?? api ?? ''));
   return [...new Set(named)];
@@ -102,7 +102,7 @@ const FRAMES = /\(?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^\n()]*?):\d+:\d+\)?$/gm
 const SERVICE = join(import.meta.dirname, '..', '..');
 
 /** Files of a stack trace, the innermost call first. */
-export function filesInStack(stack: string): string[] {
+export function listStackFiles(stack: string): string[] {
   return [...stack.matchAll(FRAMES)].map(([, file = '']) => (file.startsWith('file:') ? fileURLToPath(file) : file));
 }
 

@@ -6,7 +6,7 @@ const PAGE = /^\/.+\/(?:pull|pulls|merge_requests)\/\d{1,12}(?=\/|$)/i;
 /** GitHub's own interface names a request by another address than its page. */
 const GITHUB_API = /^api\.github\.com\/repos\/(.+)\/pulls\/(\d{1,12})$/;
 
-/** Returns one text for all addresses of one request, in lower case, since no forge tells owners apart by case. */
+/** Returns the same text for every address of a pull request. Lower case, because forges ignore the case of owners. */
 export function getPullRequestPage(address: string): string {
   if (!URL.canParse(address)) return address;
   const { host, pathname } = new URL(address);

@@ -12,7 +12,7 @@ export const BADGE_COLOURS = {
 } as const;
 
 /** What shields.io makes a badge of (https://shields.io/badges/endpoint-badge). */
-export function badgeJson(name: string, value: string, colour: keyof typeof BADGE_COLOURS): string {
+export function formatBadgeJson(name: string, value: string, colour: keyof typeof BADGE_COLOURS): string {
   return JSON.stringify({ schemaVersion: 1, label: name, message: value, color: BADGE_COLOURS[colour].slice(1) });
 }
 

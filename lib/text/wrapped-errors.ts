@@ -69,7 +69,10 @@ export function isWrapper(type: string | null, message: string | null): boolean 
 const WHOLE_CLASSES = new Set(['ActionView::Template::Error']);
 
 /** Whether an exception only repeats its cause, as `new RuntimeException(cause)` of Java does: `IOException: x`. */
-export function repeatsCause(message: string | null, cause: { type: string | null; message: string | null }): boolean {
+export function isRepeatedCause(
+  message: string | null,
+  cause: { type: string | null; message: string | null },
+): boolean {
   if (message === null || cause.type === null) return false;
   return message === cause.type || message === `${cause.type}: ${cause.message ?? ''}`;
 }
@@ -118,7 +121,7 @@ function chainedInner(lines: readonly string[]): InnerError | null {
   const causes = causesIn(lines);
   const at = causes.findIndex(({ type, message }, i) => {
     const next = causes[i + 1];
-    return !isWrapper(type, message) && !(next !== undefined && repeatsCause(message, next));
+    return !isWrapper(type, message) && !(next !== undefined && isRepeatedCause(message, next));
   });
   return causes.at(at) ?? null;
 }
@@ -126,7 +129,7 @@ function chainedInner(lines: readonly string[]): InnerError | null {
 /** Whether the reported exception repeats the first cause. */
 function repeats(said: string | null, lines: readonly string[]): boolean {
   const [first] = said === null || said === '' ? [] : causesIn(lines);
-  return first !== undefined && repeatsCause(said, first);
+  return first !== undefined && isRepeatedCause(said, first);
 }
 
 const causesIn = (lines: readonly string[]): InnerError[] =>

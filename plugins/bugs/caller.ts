@@ -22,7 +22,7 @@ export interface BugCaller {
 export type AuthorKind = 'person' | 'agent' | 'integration';
 
 /** Forges, feedback of an application's users and other plugins act as the system. */
-export const authorKind = ({ kind }: Pick<BugCaller, 'kind'>): AuthorKind =>
+export const getAuthorKind = ({ kind }: Pick<BugCaller, 'kind'>): AuthorKind =>
   kind === 'session' ? 'person' : kind === 'token' ? 'agent' : 'integration';
 
 export const SYSTEM_CALLER: BugCaller = { id: 'system', name: 'system', project: null, manage: true, kind: 'system' };

@@ -39,7 +39,7 @@ function documentIn(report: string): Loose | null {
 }
 
 /** The report as text; a text of another kind as it is. */
-export function readableCrashReport(report: string): string {
+export function formatCrashReport(report: string): string {
   const found = documentIn(report);
   if (found === null) return report;
   const images = Array.isArray(found['usedImages']) ? found['usedImages'].map(object) : [];

@@ -17,7 +17,7 @@ import {
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
 import type { Json } from '../../ports/store.js';
 import { FIND_REWRITER, RAW, sourceOf } from './minified.js';
-import { framesNaming, writtenBack, type TextFrame } from './trace-lines.js';
+import { findFramesOfScripts, writtenBack, type TextFrame } from './trace-lines.js';
 
 /** Occurrences read at a time: they are large. */
 const BATCH = 20;
@@ -66,7 +66,7 @@ export class LateFrameJob {
     const names = new Map(late.scripts.map(({ shown, file }) => [shown, file]));
     const frames: StoredFrames = {
       stack: late.stack,
-      text: framesNaming(trace ?? '', names),
+      text: findFramesOfScripts(trace ?? '', names),
       raw: rawFramesIn(context),
     };
     const debugIds = new Map(

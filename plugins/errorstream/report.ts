@@ -7,7 +7,7 @@ import type { ErrorDetails, ErrorReport, ErrorSender } from '../../ports/domain/
 import type { Json } from '../../ports/store.js';
 import type { ErrorBody } from './body.js';
 import { cutHead, cutNewest, cutObject, cutStack } from './limits/cut.js';
-import { readableCrashReport } from './apple-crash.js';
+import { formatCrashReport } from './apple-crash.js';
 import { cutText } from '../../lib/text/cut-text.js';
 import { titleOf } from '../../lib/text/error-title.js';
 import { versionName } from '../../lib/versions.js';
@@ -129,7 +129,7 @@ export function reportOf(
 ): ReadReport {
   const cutter = new Cutter();
   const { type, text, members } = carriedBy(body);
-  const trace = body.stack_trace ? readableCrashReport(body.stack_trace) : null;
+  const trace = body.stack_trace ? formatCrashReport(body.stack_trace) : null;
   const message = cutter.text('error_message', text, LIMITS.error_message);
   const exceptionClass = cutter.text('exception_class', type && readableClass(type), LIMITS.exception_class);
   if (message === null && exceptionClass === null) {

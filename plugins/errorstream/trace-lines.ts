@@ -24,7 +24,7 @@ export function framesIn(trace: string): TextFrame[] {
 }
 
 /** The frames of these scripts, by the names that the trace has for them. */
-export const framesNaming = (trace: string, scripts: ReadonlyMap<string, string>): TextFrame[] =>
+export const findFramesOfScripts = (trace: string, scripts: ReadonlyMap<string, string>): TextFrame[] =>
   framesOf(trace, (name) => scripts.get(name) ?? null);
 
 const framesOf = (trace: string, fileOf: (name: string) => string | null): TextFrame[] =>

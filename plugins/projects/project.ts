@@ -12,7 +12,7 @@ export interface Project extends Doc {
   name: string;
   description: string | null;
   repo_url: string | null;
-  /** Missing: nobody has entered any. */
+  /** Not set when none were entered. */
   path_roots?: PathRoot[];
   tag_format?: string | null;
   number: number;

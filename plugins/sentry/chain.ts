@@ -3,7 +3,7 @@
  * intake). Pure.
  */
 import { framesOf, type StackFrame } from './frames.js';
-import { isWrapper, repeatsCause } from '../../lib/text/wrapped-errors.js';
+import { isWrapper, isRepeatedCause } from '../../lib/text/wrapped-errors.js';
 import { line, record, records, shallow, text, type Loose } from './values.js';
 
 /** `wrapper`: it was put around the one before. `member`: one of the errors that the first one holds. */
@@ -110,7 +110,7 @@ function innerOf(chain: readonly Thrown[], given: readonly Loose[], at: number):
 function repeats(value: string | null, { type, value: message }: Thrown, given: Loose | undefined): boolean {
   const module = line(given?.['module']);
   const names = module === null ? [type] : [type, `${module}.${type ?? ''}`];
-  return names.some((name) => repeatsCause(value, { type: name, message }));
+  return names.some((name) => isRepeatedCause(value, { type: name, message }));
 }
 
 /** Wrappers come behind what they wrap, which takes the stack that was kept for it. */

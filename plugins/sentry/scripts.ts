@@ -69,7 +69,7 @@ export interface ScriptFrames {
 /** What source maps did not say of an event. */
 export interface AppliedFrames {
   missing: MissingMap[];
-  /** What a later attempt must know; null: there is none to make. */
+  /** State for a later attempt. Null when no attempt is due. */
   late: Omit<LateFrames, 'stack'> | null;
 }
 

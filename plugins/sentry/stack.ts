@@ -155,7 +155,7 @@ function functionName(frame: StackFrame, platform: string | null): string | null
   if (outer === undefined || type === outer || type === `${outer}Kt` || name.startsWith(`${type}.`)) return name;
   // The class that the file is named by says nothing more.
   const inner = type.startsWith(`${outer}$`) || type.startsWith(`${outer}+`) ? type.slice(outer.length + 1) : type;
-  // The number of an anonymous class is told by the sign before it.
+  // The sign before it identifies the number of an anonymous class.
   return `${/^\d/.test(inner) ? type : inner}.${name}`;
 }
 

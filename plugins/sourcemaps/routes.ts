@@ -8,7 +8,7 @@ import { invalid } from '../../kernel/errors.js';
 import { MOST_PIECES, PIECE_BYTES } from './model.js';
 import { formOf } from './multipart.js';
 import { toolReleaseRoutes, type ToolReleaseParts } from './tool-releases.js';
-import { at, BASE, callerOf, hintsOf, organization, shared, slug, version } from './tool-paths.js';
+import { at, BASE, callerOf, getProjectHints, organization, shared, slug, version } from './tool-paths.js';
 import type { AssembleRequest, MapUploads, ReleaseFile } from './uploads.js';
 
 const PIECES_PER_CALL = 16;
@@ -166,7 +166,7 @@ function fileRoutes(uploads: MapUploads): RouteSpec[] {
     handle: async (request: HttpRequest) => {
       const { project, version: release = '' } = request.params;
       const named = project === undefined ? [] : [project];
-      const files = await uploads.filesOf(callerOf(request), named, release, hintsOf(request));
+      const files = await uploads.filesOf(callerOf(request), named, release, getProjectHints(request));
       return files.map(fileView);
     },
   } satisfies Partial<RouteSpec>;
@@ -224,7 +224,7 @@ async function putFile(uploads: MapUploads, request: HttpRequest): Promise<Reply
       .map(mapHeader)
       .find((url) => url !== null) ?? null;
   const project = request.params['project'] ?? worded(form.get('project'));
-  const given = { project, hints: hintsOf(request), release, dist, url: name, mapUrl, bytes };
+  const given = { project, hints: getProjectHints(request), release, dist, url: name, mapUrl, bytes };
   const { sha1 } = await uploads.file(callerOf(request), given);
   return new Reply(201, fileView({ sha1, name, dist, size: bytes.length }));
 }

@@ -28,7 +28,7 @@ export const callerOf = (request: HttpRequest): MapUploader => {
  * What of a call may name a project where the tool states none: the product of its release (`shop@1.4.2`), and its
  * organization, which means nothing else here.
  */
-export const hintsOf = ({ params: { version: release = '', org = '' }, body }: HttpRequest): string[] => {
+export const getProjectHints = ({ params: { version: release = '', org = '' }, body }: HttpRequest): string[] => {
   const named = release !== '' ? release : ((body ?? {}) as { version?: unknown }).version;
   const product = typeof named === 'string' ? named.slice(0, Math.max(0, named.lastIndexOf('@'))) : '';
   return [product, org].filter((hint) => SLUG.test(hint));

@@ -9,7 +9,7 @@ import { invalid } from '../../kernel/errors.js';
 import type { BuildCommit, BuildHistory, PublishedVersions } from '../../ports/domain/releases.js';
 import { normalizedTime } from '../../lib/time.js';
 import { versionName } from '../../lib/versions.js';
-import { at, callerOf, hintsOf, organization, shared, slug, version } from './tool-paths.js';
+import { at, callerOf, getProjectHints, organization, shared, slug, version } from './tool-paths.js';
 import type { MapUploads } from './uploads.js';
 
 export interface ToolReleaseParts {
@@ -70,11 +70,11 @@ const sentence = (status: number, code: string, detail: string): Reply =>
 
 export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
   const projects = (request: HttpRequest, given: readonly string[]): Promise<string[]> =>
-    parts.uploads.projectsOf(callerOf(request), given, hintsOf(request));
+    parts.uploads.projectsOf(callerOf(request), given, getProjectHints(request));
   /** None: the tool names none, and the token is bound to none. */
   const projectsIfAny = async (request: HttpRequest, given: readonly string[]): Promise<string[]> => {
     if (given.length > 0 || callerOf(request).principal.project !== null) return projects(request, given);
-    const found = await parts.uploads.findProject(hintsOf(request));
+    const found = await parts.uploads.findProject(getProjectHints(request));
     return found === null ? [] : [found];
   };
   const view = (name: string, released: string | null, slugs: readonly string[]): object => ({

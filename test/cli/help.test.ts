@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { matchCommand, unknownCommand } from '../../cli/help.js';
+import { matchCommand, formatUnknownCommand } from '../../cli/help.js';
 import { helpOf, parse, usageOf, UsageError } from '../../cli/usage.js';
 
 const user = {
@@ -62,7 +62,7 @@ describe('cli: help, placeholders and suggestions', () => {
   for (const [words, message] of unknown) {
     it(`answers the command "${words.join(' ')}" with: ${message}`, () => {
       expect(matchCommand(COMMANDS, words)).to.equal(null);
-      expect(unknownCommand(COMMANDS, words)).to.equal(message);
+      expect(formatUnknownCommand(COMMANDS, words)).to.equal(message);
     });
   }
 });

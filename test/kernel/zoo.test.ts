@@ -85,7 +85,7 @@ describe('the zoo of plugins', () => {
       expect(
         await faultsOf('./import-throws.js', './no-plugin.js', './no-package', './gone.js', 'aos-plugin-gone'),
       ).to.have.members([
-        'plugin ./import-throws.js: cannot be loaded: this module cannot be imported; mend the module, or remove the entry from `plugins`',
+        'plugin ./import-throws.js: cannot be loaded: this module cannot be imported; fix the module, or remove the entry from `plugins`',
         'plugin ./no-package: cannot be loaded: the folder has no package.json; add one with `"type": "module"` and `"exports"`',
         `plugin ./gone.js: cannot be loaded: no file and no folder of this name in ${ZOO}; install the package, or write the path relative to the configuration file`,
         `plugin aos-plugin-gone: cannot be loaded: no package and no file of this name in ${ZOO}; install the package, or write the path relative to the configuration file`,
@@ -126,9 +126,9 @@ describe('the zoo of plugins', () => {
     it('syntax-error, unbuilt, hangs', async () => {
       const plugins = ['./syntax-error.mjs', './unbuilt', './hangs.mjs'];
       expect(await reasonsOf({ plugins, bases: [folder], plugin_timeout_ms: 3_000 })).to.have.members([
-        'plugin ./syntax-error.mjs: cannot be loaded: SyntaxError: Unexpected end of input; mend the module, or remove the entry from `plugins`',
+        'plugin ./syntax-error.mjs: cannot be loaded: SyntaxError: Unexpected end of input; fix the module, or remove the entry from `plugins`',
         'plugin ./unbuilt: cannot be loaded: its package.json names dist/index.js, which is not there; build the package',
-        'plugin ./hangs.mjs: cannot be loaded: TimedOut: its import took longer than 3000 ms; mend the module, or remove the entry from `plugins`',
+        'plugin ./hangs.mjs: cannot be loaded: TimedOut: its import took longer than 3000 ms; fix the module, or remove the entry from `plugins`',
       ]);
     });
 

@@ -12,14 +12,14 @@ import { isPublic, judgeAddress, judgeUrl } from '../egress.js';
 import { certificateOf } from '../exchange.js';
 import { Names, parseServer, resolveAt } from '../names.js';
 import { requireAllowed } from '../outbound.js';
-import { authorityFault } from '../trust.js';
+import { findAuthorityFault } from '../trust.js';
 import { echo } from './echo.js';
 import { pingDatabase } from './protocols/databases.js';
 import { checkHealth } from './protocols/grpc.js';
 import { startTls } from './protocols/starttls.js';
 import { openWebSocket } from './protocols/websocket.js';
 import { Records } from './records.js';
-import { openSocket, secureSocket } from './sockets.js';
+import { openSocket, startTlsSession } from './sockets.js';
 import { Wire } from './protocols/wire.js';
 
 export interface ReachOptions {
@@ -60,8 +60,8 @@ export class NodeReach implements Reach {
     return judgeAddress(parseServer(server).address, policy);
   }
 
-  authorityFault(pem: string): string | null {
-    return authorityFault(pem);
+  findAuthorityFault(pem: string): string | null {
+    return findAuthorityFault(pem);
   }
 
   connect(request: ConnectRequest): Promise<Connected> {
@@ -92,7 +92,7 @@ export class NodeReach implements Reach {
       wire.release();
     }
     const ca = [this.options.ca, trust?.ca].filter((one) => one !== undefined);
-    return secureSocket(socket, { host: tlsHost, ca, ...(dialogue?.kind === 'grpc' && { alpn: 'h2' }) }, clock);
+    return startTlsSession(socket, { host: tlsHost, ca, ...(dialogue?.kind === 'grpc' && { alpn: 'h2' }) }, clock);
   }
 
   lookup(request: LookupRequest): Promise<{ records: string[]; duration_ms: number }> {
@@ -197,7 +197,7 @@ async function echoAny(
   throw fault ?? new OutboundError('dns', 'it has no address');
 }
 
-/** Why nobody trusts the certificate, as the TLS library names it; null: it is trusted, or there is no TLS. */
+/** The TLS library's reason for not trusting the certificate. Null when trusted, or without TLS. */
 const untrustedBy = (socket: Socket): string | null =>
   socket instanceof TLSSocket && !socket.authorized
     ? String(socket.authorizationError ?? 'not trusted').replace(/^Error: /, '')

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { OutboundError } from '../../../ports/outbound.js';
 import type { Deadlines } from '../deadlines.js';
-import { serverName, trustedAuthorities } from '../trust.js';
+import { getServerName, listTrustedAuthorities } from '../trust.js';
 
 /** How long an address is waited for before the next one is tried as well. */
 const ATTEMPT_MS = 250;
@@ -68,19 +68,19 @@ export interface TlsOptions {
 }
 
 /** Whether the certificate is trusted is the caller's to look at. @throws OutboundError */
-export function secureSocket(
+export function startTlsSession(
   socket: Socket,
   { host, ca = [], alpn }: TlsOptions,
   clock: Deadlines,
 ): Promise<TLSSocket> {
-  const servername = serverName(host);
-  const authorities = trustedAuthorities(ca);
+  const servername = getServerName(host);
+  const authorities = listTrustedAuthorities(ca);
   return new Promise((resolve, reject) => {
     const secure = connectTls({
       socket,
       // Whom an address is checked against; nothing is resolved.
       host,
-      // A certificate that nobody trusts is what is looked for: it is reported, and nothing is sent.
+      // Untrusted certificates are accepted here to report them. Nothing is sent.
       rejectUnauthorized: false,
       ...(servername !== undefined && { servername }),
       ...(authorities !== undefined && { ca: authorities }),

@@ -9,12 +9,12 @@ import { isPlatform } from '../../../formats/platform.js';
 import { AgentFailure } from '../exit.js';
 import { Layout } from '../layout.js';
 import { below } from '../options/address.js';
-import { foreignOwner, installedRelease, ROOTS } from '../options/belief.js';
+import { foreignOwner, readInstalledRelease, ROOTS } from '../options/belief.js';
 import { SLUG } from '../options/table.js';
-import { refusalText } from '../net/download.js';
+import { formatRejection } from '../net/download.js';
 import { askYesNo, isInteractive } from '../prompts.js';
-import { defaultScheduler, prepareSchedule } from '../schedule/install.js';
-import { checkCommand, unitName, type NightlyUpdate } from '../schedule/units.js';
+import { detectScheduler, prepareSchedule } from '../schedule/install.js';
+import { checkCommand, getUnitName, type NightlyUpdate } from '../schedule/units.js';
 import { keepOptions } from '../setup/kept-options.js';
 import { look } from '../system/files.js';
 import type { Agent } from '../update/installation.js';
@@ -23,7 +23,7 @@ import { UpdateServer } from '../update/server.js';
 export async function schedule(agent: Agent): Promise<void> {
   const { options, output, signal } = agent;
   const { server, username, passwordFile } = options;
-  const installed = await installedRelease(options.dir);
+  const installed = await readInstalledRelease(options.dir);
   const project = options.project ?? installed?.product ?? null;
   if (project === null || !SLUG.test(project))
     throw new AgentFailure('usage', `nothing is installed in ${options.dir}: --action install, or name its --dir`);
@@ -51,7 +51,7 @@ export async function schedule(agent: Agent): Promise<void> {
 
   const update: NightlyUpdate = { project, dir: options.dir, command: commandOf(agent) };
   checkCommand(update);
-  const scheduler = options.scheduler ?? (await defaultScheduler());
+  const scheduler = options.scheduler ?? (await detectScheduler());
   const layout = new Layout(options.dir);
   const nightly = await prepareSchedule(scheduler, update, { env: agent.env, own: layout.own });
   for (const { path, content } of nightly.files) output.plain(`# ${path}\n${content}\n`);
@@ -63,7 +63,7 @@ export async function schedule(agent: Agent): Promise<void> {
   }
   if (foreign === null) await keepOptions({ agent, layout }, { replace: true });
   await nightly.install();
-  output.scheduled(unitName(project), scheduler);
+  output.scheduled(getUnitName(project), scheduler);
 }
 
 /** The same program, in the place where it is now. */
@@ -85,5 +85,5 @@ async function tryCredentials(
   if (newest === null) return;
   const answer = await network.open(below(address, newest.packageUrl), { range: 'bytes=0-0' });
   await answer.drop();
-  if (answer.status === 401 || answer.status === 403) throw new AgentFailure('unauthorized', refusalText(answer));
+  if (answer.status === 401 || answer.status === 403) throw new AgentFailure('unauthorized', formatRejection(answer));
 }

@@ -53,10 +53,10 @@ const tagOf = (source: string): string => `# aos:${source}`;
 
 /** The crontab with `line` in the place of the one with this tag, else at its end. Pure. */
 export const withLine = (crontab: string, line: string, source: string): string =>
-  withTaggedLine(crontab, line, tagOf(source));
+  replaceTaggedLine(crontab, line, tagOf(source));
 
 /** The crontab with `line` in the place of the one that ends with `tag`, else at its end. Pure. */
-export function withTaggedLine(crontab: string, line: string, tag: string): string {
+export function replaceTaggedLine(crontab: string, line: string, tag: string): string {
   const bytes = Buffer.from(line, 'utf8').toString(ENCODING);
   const lines = crontab === '' ? [] : crontab.replace(/\n$/, '').split('\n');
   const own = lines.findIndex((one) => one.endsWith(` ${tag}`));

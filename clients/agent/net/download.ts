@@ -121,7 +121,7 @@ async function fetchRest(path: string, from: number, wanted: Wanted, downloader:
  * The release store answers 401 to credentials that it refuses. A 403 comes from something in front of it, and says
  * nothing about the account.
  */
-export function refusalText({ status, headers, refused }: Package): string {
+export function formatRejection({ status, headers, refused }: Package): string {
   if (status === 401) return refused;
   const { server } = headers;
   const by = typeof server === 'string' ? ` (${server})` : '';
@@ -133,7 +133,7 @@ async function judge(answer: Package, from: number, size: number, what = 'the pa
   const { status, headers } = answer;
   if (status === 401 || status === 403) {
     await answer.drop();
-    throw new AgentFailure('unauthorized', refusalText(answer));
+    throw new AgentFailure('unauthorized', formatRejection(answer));
   }
   if (status === 200) return;
   if (status === 206 && headers['content-range'] === `bytes ${from}-${size - 1}/${size}`) return;

@@ -141,10 +141,10 @@ async function rootsFile(dir: string, said: string | null): Promise<Belief> {
 
 /** The project of a tree, by its own word; null: it says none. */
 export const installedProject = async (dir: string): Promise<string | null> =>
-  (await installedRelease(dir))?.product ?? null;
+  (await readInstalledRelease(dir))?.product ?? null;
 
 /** What the manifest of a tree says of itself, not verified; null: it says no product. */
-export async function installedRelease(
+export async function readInstalledRelease(
   dir: string,
 ): Promise<{ product: string; channel?: string; platform?: string } | null> {
   const { manifest } = new Layout(dir);

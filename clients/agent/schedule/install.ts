@@ -5,20 +5,20 @@ import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AgentFailure } from '../exit.js';
-import { readCrontab, withTaggedLine, writeCrontab } from '../monitoring/crontab.js';
+import { readCrontab, replaceTaggedLine, writeCrontab } from '../monitoring/crontab.js';
 import type { Env, NightlyScheduler } from '../options/table.js';
 import { childEnv } from '../system/environment.js';
 import { ON_WINDOWS } from '../system/files.js';
 import { programAt } from '../system/programs.js';
 import { isElevated, run, system32 } from '../system/windows.js';
 import {
-  cronTag,
-  cronUpdateLine,
-  launchdPlist,
-  nightlyTime,
-  systemdUnits,
-  taskXml,
-  unitName,
+  getCronTag,
+  buildCronLine,
+  buildLaunchdPlist,
+  pickNightlyTime,
+  buildSystemdUnits,
+  buildTaskXml,
+  getUnitName,
   type NightlyUpdate,
   type UnitFile,
 } from './units.js';
@@ -32,7 +32,7 @@ export interface NightlySchedule {
 const isRoot = (): boolean => process.geteuid?.() === 0;
 
 /** systemd of root where it runs, else the user's cron; Windows and macOS have one of their own. */
-export async function defaultScheduler(): Promise<NightlyScheduler> {
+export async function detectScheduler(): Promise<NightlyScheduler> {
   if (ON_WINDOWS) return 'task';
   if (process.platform === 'darwin') return 'launchd';
   const runsSystemd = await stat('/run/systemd/system').then(
@@ -63,33 +63,34 @@ const PREPARE: Readonly<Record<NightlyScheduler, Prepare>> = {
   task: prepareTask,
 };
 
-const dailyTime = ({ dir }: NightlyUpdate): { hour: number; minute: number } => nightlyTime(`${hostname()}\n${dir}`);
+const dailyTime = ({ dir }: NightlyUpdate): { hour: number; minute: number } =>
+  pickNightlyTime(`${hostname()}\n${dir}`);
 
 async function prepareCron(update: NightlyUpdate, { env }: Around): Promise<NightlySchedule> {
-  const line = cronUpdateLine(update, dailyTime(update));
+  const line = buildCronLine(update, dailyTime(update));
   // Where there is no cron, that is said before anything is shown.
   await readCrontab(env);
   const install = async (): Promise<void> =>
-    writeCrontab(withTaggedLine(await readCrontab(env), line, cronTag(update.project)), env);
+    writeCrontab(replaceTaggedLine(await readCrontab(env), line, getCronTag(update.project)), env);
   return { files: [{ path: 'crontab', content: `${line}\n` }], install };
 }
 
 async function prepareLaunchd(update: NightlyUpdate, { env }: Around): Promise<NightlySchedule> {
   const folder = isRoot() ? '/Library/LaunchDaemons' : join(env.HOME ?? homedir(), 'Library', 'LaunchAgents');
-  const file = launchdPlist(update, folder, dailyTime(update));
+  const file = buildLaunchdPlist(update, folder, dailyTime(update));
   const domain = isRoot() ? 'system' : `gui/${process.getuid?.() ?? 0}`;
   const program = await existing('launchctl', env);
   const install = async (): Promise<void> => {
     await writeUnits([file]);
     // Fails where it is not loaded, which is as good.
-    await call(program, ['bootout', `${domain}/${unitName(update.project)}`], env).catch(() => undefined);
+    await call(program, ['bootout', `${domain}/${getUnitName(update.project)}`], env).catch(() => undefined);
     await call(program, ['bootstrap', domain, file.path], env);
   };
   return { files: [file], install };
 }
 
 async function prepareTask(update: NightlyUpdate, { own }: Around): Promise<NightlySchedule> {
-  const content = taskXml(update, await isElevated());
+  const content = buildTaskXml(update, await isElevated());
   const path = join(own, 'schedule.xml');
   return { files: [{ path, content }], install: () => createTask(path, content, update.project) };
 }
@@ -97,13 +98,13 @@ async function prepareTask(update: NightlyUpdate, { own }: Around): Promise<Nigh
 async function prepareSystemd(update: NightlyUpdate, { env }: Around): Promise<NightlySchedule> {
   const { XDG_CONFIG_HOME: named = '' } = env;
   const config = named === '' ? join(env.HOME ?? homedir(), '.config') : named;
-  const files = systemdUnits(update, isRoot() ? '/etc/systemd/system' : join(config, 'systemd', 'user'));
+  const files = buildSystemdUnits(update, isRoot() ? '/etc/systemd/system' : join(config, 'systemd', 'user'));
   const scope = isRoot() ? [] : ['--user'];
   const program = await existing('systemctl', env);
   const install = async (): Promise<void> => {
     await writeUnits(files);
     await call(program, [...scope, 'daemon-reload'], env);
-    await call(program, [...scope, 'enable', '--now', `${unitName(update.project)}.timer`], env);
+    await call(program, [...scope, 'enable', '--now', `${getUnitName(update.project)}.timer`], env);
   };
   return { files, install };
 }
@@ -113,7 +114,7 @@ async function createTask(path: string, content: string, project: string): Promi
   await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
   await writeFile(path, Buffer.from(`\ufeff${content.replaceAll('\n', '\r\n')}`, 'utf16le'));
   try {
-    await run(system32('schtasks.exe'), ['/Create', '/F', '/TN', unitName(project), '/XML', path]);
+    await run(system32('schtasks.exe'), ['/Create', '/F', '/TN', getUnitName(project), '/XML', path]);
   } catch (error) {
     throw new AgentFailure('error', `the task was not created: ${messageFrom(error)}`, { cause: error });
   } finally {

@@ -21,10 +21,10 @@ export interface UnitFile {
 }
 
 /** Name of units, tasks and labels of a project's update. */
-export const unitName = (project: string): string => `update-agent-${project}`;
+export const getUnitName = (project: string): string => `update-agent-${project}`;
 
 /** Spreads machines over the night: the same minute on each day, another one on each machine. */
-export function nightlyTime(seed: string): { hour: number; minute: number } {
+export function pickNightlyTime(seed: string): { hour: number; minute: number } {
   const [first = 0, second = 0] = createHash('sha256').update(seed).digest();
   return { hour: 1 + (first % 4), minute: second % 60 };
 }
@@ -40,8 +40,8 @@ const quoteForSystemd = (word: string): string =>
   `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`;
 
 /** A service that runs once, and the timer that starts it. */
-export function systemdUnits(update: NightlyUpdate, folder: string): UnitFile[] {
-  const name = unitName(update.project);
+export function buildSystemdUnits(update: NightlyUpdate, folder: string): UnitFile[] {
+  const name = getUnitName(update.project);
   const service = `[Unit]
 Description=Nightly update of ${update.project}
 Wants=network-online.target
@@ -70,17 +70,17 @@ WantedBy=timers.target
 }
 
 /** Ends the line of the crontab, and finds it again. */
-export const cronTag = (project: string): string => `# aos-update:${project}`;
+export const getCronTag = (project: string): string => `# aos-update:${project}`;
 
-export function cronUpdateLine(update: NightlyUpdate, { hour, minute }: { hour: number; minute: number }): string {
+export function buildCronLine(update: NightlyUpdate, { hour, minute }: { hour: number; minute: number }): string {
   const command = update.command.map(quoteForCron).join(' ');
-  return `${minute} ${hour} * * * ${command} >/dev/null 2>&1 ${cronTag(update.project)}`;
+  return `${minute} ${hour} * * * ${command} >/dev/null 2>&1 ${getCronTag(update.project)}`;
 }
 
 const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-export function launchdPlist(
+export function buildLaunchdPlist(
   update: NightlyUpdate,
   folder: string,
   { hour, minute }: { hour: number; minute: number },
@@ -91,7 +91,7 @@ export function launchdPlist(
 <plist version="1.0">
 <dict>
   <key>Label</key>
-  <string>${unitName(update.project)}</string>
+  <string>${getUnitName(update.project)}</string>
   <key>ProgramArguments</key>
   <array>
 ${words}
@@ -106,7 +106,7 @@ ${words}
 </dict>
 </plist>
 `;
-  return { path: join(folder, `${unitName(update.project)}.plist`), content };
+  return { path: join(folder, `${getUnitName(update.project)}.plist`), content };
 }
 
 /** By the rules of CommandLineToArgvW: quotes around, backslashes doubled before a quote. */
@@ -117,7 +117,7 @@ export const quoteForWindows = (word: string): string =>
  * A task as the Task Scheduler exports it. It starts later where the machine was off, and never twice at the same time.
  * @param isSystem it runs as SYSTEM, also while no one is logged on; else as the user, while he is
  */
-export function taskXml({ project, command }: NightlyUpdate, isSystem: boolean): string {
+export function buildTaskXml({ project, command }: NightlyUpdate, isSystem: boolean): string {
   const [program = '', ...words] = command;
   const principal = isSystem
     ? '<UserId>S-1-5-18</UserId>\n      <RunLevel>HighestAvailable</RunLevel>'

@@ -1,5 +1,5 @@
 /** The client in Node: with files, an update agent to start, and packages to download. */
-import { configuredMachineId } from '../../../formats/machine.js';
+import { getConfiguredMachineId } from '../../../formats/machine.js';
 import { readPublicKey } from '../../../formats/signature.js';
 import { CommonClient } from '../client.js';
 import { contextOf, type Context } from '../context.js';
@@ -18,7 +18,7 @@ export class Client extends CommonClient {
 
   /** @throws TypeError for an option that is wrong, KeyRefused for a public key that cannot be read */
   constructor(options: NodeClientOptions) {
-    const machineId = options.machineId ?? configuredMachineId(process.env) ?? undefined;
+    const machineId = options.machineId ?? getConfiguredMachineId(process.env) ?? undefined;
     const settings = settingsOf({ ...options, ...(machineId !== undefined && { machineId }) });
     for (const pem of settings.licenseKeys) readPublicKey(pem);
     const context = contextOf(settings, nodeHost(options.cacheDir ?? defaultCacheDir(settings.project)));

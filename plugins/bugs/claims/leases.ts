@@ -7,7 +7,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import { authorKind, type BugCaller } from '../caller.js';
+import { getAuthorKind, type BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { refusal } from '../errors.js';
 import { claimRequired } from '../item/claim-rule.js';
@@ -27,7 +27,7 @@ import {
   alreadyClaimed,
   expiryOf,
   holderOf,
-  inReview,
+  createInReviewError,
   isToken,
   leaseFor,
   leaseLost,
@@ -120,7 +120,7 @@ export class Leases {
       }
       if (isHeld(item)) throw onHold(item);
       if (item.status === 'in_progress') planExpiry(item, change);
-      if (item.review === 'open') throw inReview();
+      if (item.review === 'open') throw createInReviewError();
       if (!allowed(change.next.status, 'in_progress', 'claim')) throw notFrom(item.status, 'in_progress');
       change
         .note('claimed', { agent: fresh.agent })
@@ -201,7 +201,7 @@ export class Leases {
         .assign({ release_count: to === 'open' ? releases : 0 });
       // Its holder waits for another item, and gets it back when that is finished.
       if (!isBlocked(item)) change.assign({ passed: passedBy(item, held, now) });
-      if (comment) change.comment(comment, authorKind(caller));
+      if (comment) change.comment(comment, getAuthorKind(caller));
     });
     return this.items.view(doc);
   }

@@ -10,7 +10,7 @@ import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { claimUnread } from '../item/change-set.js';
 import { agentOf, holderOf, leaseFor } from '../item/lease.js';
-import { either, notPassed, servedTo, soleTarget, stretchOf, unassigned } from '../item/queue.js';
+import { either, notPassed, servedTo, soleTarget, stretchOf, excludeAssigned } from '../item/queue.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { Arrivals } from './arrivals.js';
@@ -130,7 +130,7 @@ export class NextItem {
       this.watermark.write(claimedId, async (stamp, now) => {
         const claim = { ...leaseFor(caller, claimant, secret, now, this.expiry.mark(now)), ...slot };
         // `queue_key` holds the severity already.
-        const served = { ...servedTo(agent, filter), ...unassigned(filter) };
+        const served = { ...servedTo(agent, filter), ...excludeAssigned(filter) };
         const queue = { ...filter, severity_rank: undefined, ...served, queue_key: stretchOf(filter) };
         const waiting = either(queue, notPassed(holder, stamp));
         const update = claimUnread(claim, unfiled);
@@ -144,7 +144,7 @@ export class NextItem {
       });
     const fits = (): Filter =>
       either(
-        { ...filter, ...servedTo(agent, filter), ...unassigned(filter), muted: false },
+        { ...filter, ...servedTo(agent, filter), ...excludeAssigned(filter), muted: false },
         notPassed(holder, this.deps.clock.iso()),
       );
     let fetched = await first();

@@ -2,7 +2,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { unassigned } from '../item/queue.js';
+import { excludeAssigned } from '../item/queue.js';
 
 /** Items that match the query but are not handed out to this caller. An item may count under two reasons. */
 export interface WaitingItems {
@@ -29,7 +29,7 @@ export class WaitingCounts {
     const within = (more: Filter): Promise<number> =>
       items.count({ ...filter, ...(or !== undefined && { or }), ...more });
     const open = (more: Filter): Promise<number> => within({ status: 'open', ...more });
-    const isLeftOut = unassigned(query)['assignee'] === null;
+    const isLeftOut = excludeAssigned(query)['assignee'] === null;
     const [reserved, on_hold, blocked, released_by_you, for_agents, for_people, muted] = await Promise.all([
       within({ status: 'in_progress', 'claim.expires_at': { gt: now } }),
       open({ 'held.at': { gt: '' } }),

@@ -2,7 +2,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { denied } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import { authorKind, type BugCaller } from '../caller.js';
+import { getAuthorKind, type BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { News } from '../claims/news.js';
 import { planAnswer } from './answering.js';
@@ -55,7 +55,7 @@ export class Comments {
     const item = await this.items.change(id, caller.name, (now, change) => {
       change.by = caller.kind === 'session' ? 'person' : 'other';
       const holds = claim_token !== undefined && this.#renew(now, claim_token, caller, change);
-      entry = change.comment(body, authorKind(caller)).entries.at(-1);
+      entry = change.comment(body, getAuthorKind(caller)).entries.at(-1);
       if (keep_status !== true) planAnswer(now, change, caller);
       unread = holds ? change.heard() : null;
     });

@@ -5,7 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import { authorKind, type BugCaller } from '../caller.js';
+import { getAuthorKind, type BugCaller } from '../caller.js';
 import { Closing } from '../builds/closing.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { Edit } from '../item/edit.js';
@@ -172,7 +172,7 @@ export class Edits {
 
   /** Adds a comment, stored with the change. On an item that needs an answer it may be the answer. */
   #comment(item: ItemDoc, change: ChangeSet, body: string, edit: Edit, caller: BugCaller): void {
-    change.comment(body, authorKind(caller));
+    change.comment(body, getAuthorKind(caller));
     if (edit.status === 'resolved' || edit.status === 'closed')
       change.assign({ fix_comment: change.entries.at(-1)?.id ?? null });
     if (edit.status === undefined) planAnswer(item, change, caller);

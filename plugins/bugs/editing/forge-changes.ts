@@ -85,8 +85,8 @@ function planFix(item: ItemDoc, plan: ChangeSet, change: Shown, { by, now }: Fol
 }
 
 /**
- * Whether a fix that was told of before has not resolved the item, because an agent held it then, and still may: it was
- * not opened again since.
+ * Whether an earlier delivery of the fix did not resolve the item because an agent held it, and a repeated one still
+ * may: the item was not reopened since.
  */
 function isUnapplied(item: ItemDoc, { at }: Pick<ActivityDoc, 'at'>, { kind, fixes }: Shown, now: number): boolean {
   if (!fixes || isFinished(item.status) || [item.reopened_at, item.regressed_at].some((time) => time && time >= at))

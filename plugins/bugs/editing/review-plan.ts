@@ -59,7 +59,7 @@ function planState(item: ItemDoc, change: ChangeSet): void {
   if (item.review === 'open' && to === 'merged') change.assign({ resolved_at: change.at });
 }
 
-/** Opens an item again whose pull request came to nothing, with a note for whoever takes it next. */
+/** Reopens an item whose pull request was closed unmerged, with a handover note. */
 function planUnmerged(item: ItemDoc, change: ChangeSet, url: string | null): void {
   const reason = `The pull request was closed without a merge${url === null ? '' : `: ${url}`}`;
   change.assign({

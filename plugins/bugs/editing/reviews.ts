@@ -9,7 +9,7 @@ import type { ForgeOutcome, ReceivedPullRequest } from '../../../ports/domain/fo
 import { Closing } from '../builds/closing.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { pullRequestKey } from '../item/derived.js';
+import { getPullRequestKey } from '../item/derived.js';
 import type { ItemDoc } from '../item/model.js';
 import { Items } from '../store/items.js';
 import { planPullRequest } from './review-plan.js';
@@ -40,7 +40,7 @@ export class Reviews {
   async follow(project: string, url: string, caller: Follower): Promise<{ ref: string; outcome: ForgeOutcome }[]> {
     const pull = await this.find(project, url);
     if (pull === null) return [];
-    const filter = { pr_key: pullRequestKey(project, url) };
+    const filter = { pr_key: getPullRequestKey(project, url) };
     const followed: { ref: string; outcome: ForgeOutcome }[] = [];
     for (const { id, ref } of await all(this.deps.items, { filter, limit: BATCH }))
       followed.push({ ref, outcome: (await this.#apply(id, pull, caller)).outcome });
@@ -54,7 +54,7 @@ export class Reviews {
     return pull !== null && isDue(item, pull) ? (await this.#apply(item.id, pull, caller)).doc : item;
   }
 
-  /** What whoever has just named the request should know. */
+  /** Warnings for the caller that set the pull request. */
   async warnings({ project, pr_url, review }: ItemDoc): Promise<string[]> {
     const pull = review === 'open' && pr_url ? await this.find(project, pr_url) : null;
     if (pull?.state !== 'closed') return [];
@@ -79,7 +79,7 @@ export class Reviews {
   ): Promise<{ doc: ItemDoc; outcome: ForgeOutcome }> {
     let outcome: ForgeOutcome = 'unchanged';
     const doc = await this.items.change(id, name, (item, change) => {
-      const still = item.pr_key === pullRequestKey(item.project, pull.url);
+      const still = item.pr_key === getPullRequestKey(item.project, pull.url);
       outcome = still ? planPullRequest(item, change, pull, { by, now: this.deps.clock.now() }) : 'unchanged';
     });
     return { doc: await this.builds.closeIfPublished(doc), outcome };

@@ -4,7 +4,7 @@
  */
 import { form, SOURCE_EXTENSION, TAIL, type Form } from './form.js';
 import { atForm, dotnetForm } from './managed.js';
-import { nativeForm } from './native-crashes.js';
+import { parseNativeFrame } from './native-crashes.js';
 import {
   goForm,
   numberedForm,
@@ -21,7 +21,7 @@ import {
 export function formOf(line: string): Form | null {
   const first = line.charCodeAt(0);
   if (first === CODE.a && line.startsWith('at ')) return atForm(line.slice(3).trimStart());
-  if (first === CODE.hash) return (line.includes(' pc ') ? nativeForm(line) : null) ?? numberedForm(line);
+  if (first === CODE.hash) return (line.includes(' pc ') ? parseNativeFrame(line) : null) ?? numberedForm(line);
   if (line.includes('File "')) {
     const python = pythonForm(line);
     if (python !== null) return python;
@@ -30,7 +30,7 @@ export function formOf(line: string): Form | null {
   if (method !== null) return method;
   if (!DIGIT.test(line)) return null;
   return (
-    (first >= CODE.zero || first === CODE.slash || first === CODE.dot ? nativeForm(line) : null) ??
+    (first >= CODE.zero || first === CODE.slash || first === CODE.dot ? parseNativeFrame(line) : null) ??
     (line.includes('.go:') ? goForm(line) : null) ??
     (line.includes('@') || line.includes('://') ? browserForm(line) : null) ??
     (line.includes(' in ') ? phpHeader(line) : null) ??

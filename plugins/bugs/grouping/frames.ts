@@ -9,7 +9,7 @@ import { rustMachinery } from '../../../lib/text/rust-frames.js';
 import { innerError } from '../../../lib/text/wrapped-errors.js';
 import type { Form, LineKind } from './form.js';
 import { formOf, genericForm } from './forms.js';
-import { nativeCrash } from './native-crashes.js';
+import { findCrashFrame } from './native-crashes.js';
 import { pythonForm } from './scripts.js';
 
 /** One frame of a stack trace. */
@@ -117,7 +117,7 @@ const RULES: Partial<Record<LineKind, Rule>> = {
     text.includes('Traceback (most recent call last)') ? (frames.at(-1) ?? null) : withFile(frames),
   dotnet: (frames) => frames[0] ?? null,
   rust: rustCrash,
-  native: nativeCrash,
+  native: findCrashFrame,
 };
 
 function crashOf(all: readonly Form[], text: string, from: number): Form | null {

@@ -131,7 +131,7 @@ export function originOf({
   if (given !== '' || !stack_trace) return given;
   const frame = firstFrame(stack_trace);
   if (frame === null) return '';
-  // An image holds all of an application: its function tells two places apart.
+  // An image contains the whole application, so the function is part of the origin.
   const symbol = frame.image !== undefined && frame.line_no === null ? normaliseFunction(frame.function ?? '') : '';
   if (frame.file !== null && symbol !== '') return `${normaliseOrigin(frame.file)}#${symbol}`;
   return frame.file !== null ? normaliseOrigin(frame.file) : maskGeneratedName(frame.function ?? '').toLowerCase();

@@ -49,7 +49,7 @@ const SIGN = /0x[0-9a-f]{4}|^#\d{1,4}\s+pc |!|^[0-9a-f]{2,4} [0-9a-f]{8}/i;
 const imageName = (path: string): string => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 
 /** A trimmed line as a native frame; its file is the source's, else the image. */
-export function nativeForm(line: string): Form | null {
+export function parseNativeFrame(line: string): Form | null {
   if (!SIGN.test(line)) return null;
   for (const { pattern, groups } of LINES) {
     const found = pattern.exec(line);
@@ -68,7 +68,7 @@ const BLOCKS = [/^Last Exception Backtrace:/m, /^Thread \d{1,5}(?: name:[^\n]{0,
 const TOP = 3;
 
 /** The first frame of an image of the application's own; else the first three functions together. */
-export function nativeCrash(frames: readonly Form[], text: string): Form | null {
+export function findCrashFrame(frames: readonly Form[], text: string): Form | null {
   const block = crashedBlock(frames, text);
   const own = block.find(
     ({ image, function: name }) => !isSystemImage(image ?? '') && !(name !== null && isSystemFunction(name)),

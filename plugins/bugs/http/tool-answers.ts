@@ -35,10 +35,10 @@ function handed(data: Data, comments = true): Answer {
 const newsOf = (data: Data): Answer => (isEmpty(data['news'] ?? null) ? {} : { news: showComments(data['news']) });
 
 /** A refusal with the news that the holder must read first. */
-export const refused = (error: Data): Answer => ({ ...error, ...newsOf(error) });
+export const formatRejection = (error: Data): Answer => ({ ...error, ...newsOf(error) });
 
 /** A page of comments. */
-export const commented = (data: Data): Answer => ({ ...data, items: showComments(data['items']) });
+export const withShownComments = (data: Data): Answer => ({ ...data, items: showComments(data['items']) });
 
 /** The answer to a write: the item and its status. */
 export const written = (data: Data): Answer => {
@@ -159,7 +159,7 @@ function crashOf(item: Data, occurrence: Data, roots: readonly string[]): Answer
 /** Told by `crash`, or of no use for the fix. */
 const NO_CONTEXT = ['source', 'locals', 'frames', 'threads', 'sdk', 'release', 'dist', 'logger'];
 
-/** The parts of the context that no other field tells, a line each. */
+/** Lines for the parts of the context that no other field contains. */
 function contextOf(context: unknown): Answer {
   const { contexts, extra, ...rest } = told(without(dataOf(context), NO_CONTEXT));
   const text = [rest, dataOf(contexts), dataOf(extra)].map(formatLines).filter(Boolean).join('\n');

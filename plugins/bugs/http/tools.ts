@@ -6,7 +6,17 @@ import type { ToolSpec } from '../../../ports/http.js';
 import { STATUSES } from '../item/transitions.js';
 import { OUTSIDE } from '../item/view.js';
 import { WHERE } from '../lists/facets.js';
-import { commented, detail, linked, listed, parted, refused, reported, taken, written } from './tool-answers.js';
+import {
+  withShownComments,
+  detail,
+  linked,
+  listed,
+  parted,
+  formatRejection,
+  reported,
+  taken,
+  written,
+} from './tool-answers.js';
 
 /**
  * Members of occurrences, comments and history whose text came from outside, beside an item's own `untrusted_fields`.
@@ -150,7 +160,7 @@ export const renew: ToolSpec = {
   describe,
   untrusted,
   answer: written,
-  refusal: refused,
+  refusal: formatRejection,
 };
 
 export const release: ToolSpec = {
@@ -161,7 +171,7 @@ export const release: ToolSpec = {
   describe: { ...describe, reason: '' },
   untrusted,
   answer: written,
-  refusal: refused,
+  refusal: formatRejection,
 };
 
 export const resolve: ToolSpec = {
@@ -173,7 +183,7 @@ export const resolve: ToolSpec = {
   describe: { ...describe, resolved_in_build: 'Its release closes the item' },
   untrusted,
   answer: written,
-  refusal: refused,
+  refusal: formatRejection,
 };
 
 /** Only a claim leads to `in_progress` (contract 20, transitions). */
@@ -212,7 +222,7 @@ export const update: ToolSpec = {
   describe: { ...describe, resolved_in_build: '' },
   untrusted,
   answer: written,
-  refusal: refused,
+  refusal: formatRejection,
 };
 
 export const comment: ToolSpec = {
@@ -222,7 +232,7 @@ export const comment: ToolSpec = {
   describe: describe,
   untrusted,
   answer: written,
-  refusal: refused,
+  refusal: formatRejection,
 };
 
 export const link: ToolSpec = {
@@ -290,5 +300,5 @@ export const comments: ToolSpec = {
   defaults: { limit: 20 },
   describe,
   untrusted,
-  answer: commented,
+  answer: withShownComments,
 };

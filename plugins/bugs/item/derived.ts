@@ -40,11 +40,11 @@ function queueKeyOf(item: State): string | null {
 }
 
 /** The look-up of items by their pull request. */
-export const pullRequestKey = (project: string, url: string): string => `${project} ${getPullRequestPage(url)}`;
+export const getPullRequestKey = (project: string, url: string): string => `${project} ${getPullRequestPage(url)}`;
 
 function pullKeyOf({ project, status, review, pr_url, pr_fix_at }: State): string | null {
   const waits = review === 'open' || !isFinished(status);
-  return waits && pr_url && pr_fix_at ? pullRequestKey(project, pr_url) : null;
+  return waits && pr_url && pr_fix_at ? getPullRequestKey(project, pr_url) : null;
 }
 
 type Derived = Pick<ItemDoc, typeof BLIND_KIND | 'queue_key' | 'build_key' | 'severity_rank' | 'pr_key'>;

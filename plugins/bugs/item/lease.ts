@@ -147,7 +147,7 @@ export const notFrom = (from: ItemStatus, to: ItemStatus): ServiceError =>
     `An item that is ${spoken(from)} cannot become ${spoken(to)} this way. ${possibleFrom(from, to)}`,
   );
 
-/** What a caller that was refused may do instead. */
+/** What a rejected caller may do instead. */
 function possibleFrom(from: ItemStatus, to: ItemStatus): string {
   if (to === 'in_progress' && allowed(from, to, 'claim')) return 'Claim it, or take it with `next`.';
   const targets = STATUSES.filter((status) => allowed(from, status, 'patch'));
@@ -155,7 +155,7 @@ function possibleFrom(from: ItemStatus, to: ItemStatus): string {
   return `It can become ${targets.map(spoken).join(', ')}${also}.`;
 }
 
-export const inReview = (): ServiceError =>
+export const createInReviewError = (): ServiceError =>
   new ServiceError(
     'invalid_transition',
     'It is resolved by a pull request that is open. Take another item: if the request is closed without a merge, this one opens again.',

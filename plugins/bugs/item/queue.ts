@@ -17,7 +17,7 @@ export function servedTo(agent: string, { target_agent: wanted }: Filter): Filte
 }
 
 /** Leaves out items that a person has taken, unless the query asks for their assignee or for an item by its ref. */
-export function unassigned({ assignee, ref, or }: Filter): Filter {
+export function excludeAssigned({ assignee, ref, or }: Filter): Filter {
   const isAsked = assignee !== undefined || ref !== undefined || or?.some((one) => one['ref'] !== undefined) === true;
   return isAsked ? {} : { assignee: null };
 }

@@ -115,7 +115,7 @@ export class StoredLateOccurrences implements LateOccurrences {
     return keyed.dedup_key;
   }
 
-  /** The error was counted before under its source: an item that nobody works on joins that. */
+  /** The error was counted under its source before: an item without a claim joins that one. */
   async #join({ id }: ItemDoc, into: string): Promise<void> {
     const { items, occurrences } = this.deps;
     const [item, other, first] = [await items.get(id), await items.get(into), await occurrences.get(slotId(id, 0))];

@@ -52,7 +52,7 @@ export interface ItemDetail extends ItemSurroundings, Record<'occurrences' | 'co
   /** As in the item. */
   people: number | null;
   pull_request: PullRequestView | null;
-  /** Who asked for a feature; null for other types. */
+  /** The user or agent that requested a feature. Null for other types. */
   requester: string | null;
   handover: Handover;
 }
@@ -65,7 +65,7 @@ export interface SimilarItem extends Pick<
 
 /** Beside an item that was just claimed: its code, where else it happens, its newest occurrence, and items near it. */
 export interface Briefing extends ItemSurroundings {
-  /** Who asked for a feature; null for other types. */
+  /** The user or agent that requested a feature. Null for other types. */
   requester: string | null;
   occurrence?: object;
   similar: SimilarItem[];

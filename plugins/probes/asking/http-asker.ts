@@ -32,7 +32,7 @@ const KEEPING = new Set([307, 308]);
 
 type AskedHttp = Extract<OpenProbe, { kind: 'http' }>;
 
-/** What is asked now: a redirect may change it. */
+/** The current request, which a redirect may change. */
 interface Step {
   url: string;
   method: OutboundMethod;

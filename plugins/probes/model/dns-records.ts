@@ -1,6 +1,6 @@
 /**
- * Compares records of DNS by what they mean: names without case and final dot, addresses in any spelling, the parts of
- * a record with or without those that nobody names. Pure.
+ * Compares DNS records by meaning: names without case and final dot, addresses in any spelling, and records by the
+ * parts that the expected record names. Pure.
  */
 import type { RecordType } from '../../../ports/reach.js';
 

@@ -17,7 +17,7 @@ interface Common {
   retries: number;
   /** An answer as it should be is the failure. */
   inverted: boolean;
-  /** The DNS server that is asked, `address` or `address:port`; null: the system's. */
+  /** DNS server, `address` or `address:port`. Null for the system's. */
   resolver: string | null;
 }
 

@@ -20,7 +20,7 @@ const HOST =
   /^(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,62})(?:\.[A-Za-z0-9_][A-Za-z0-9_-]{0,62}){0,40}\.?|\[?[0-9A-Fa-f:.]{2,45}\]?)$/;
 
 const START_TLS_PORTS: Readonly<Record<StartTls, number>> = { smtp: 587, imap: 143, pop3: 110, ldap: 389 };
-/** `10.0.0.53`, `10.0.0.53:5353`, `fd00::53` or `[fd00::53]:5353`; whether it may be asked is judged elsewhere. */
+/** `10.0.0.53`, `10.0.0.53:5353`, `fd00::53` or `[fd00::53]:5353`. The egress policy is checked elsewhere. */
 const RESOLVER =
   /^(?:(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|\[[0-9a-f:.]{2,45}\](?::\d{1,5})?|[0-9a-f]{0,4}:[0-9a-f:.]{1,45})$/i;
 
@@ -95,7 +95,7 @@ const timing = {
     .description('The DNS server that is asked in place of the system’s: `10.0.0.53`, `[fd00::53]:5353`'),
 };
 
-/** Of kinds that are asked over TLS or without it. @param usual port */
+/** Fields of kinds that work with or without TLS. @param usual port */
 const server = (usual: number): joi.SchemaMap => ({
   host,
   port: port.optional().default(usual),

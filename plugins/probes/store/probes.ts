@@ -11,7 +11,7 @@ const purpose = (source: string): string => `probes/headers/${source}`;
 /** What `save` takes. */
 export type CheckedProbe = Omit<ProbeDoc, 'id' | 'updated_at'> | null;
 
-/** As the same address of HTTP is judged. */
+/** Applies the egress policy of the same HTTP address. */
 const socketFault = (url: string, judge: (url: string) => string | null): string | null =>
   /^wss?:\/\//i.test(url) ? judge(url.replace(/^ws/i, 'http')) : 'the URL must begin with ws:// or wss://';
 
@@ -80,7 +80,7 @@ export class Probes {
       ...(open.kind === 'http' && { url: outbound.judge(open.url, policy) }),
       ...(open.kind === 'websocket' && { url: socketFault(open.url, (url) => outbound.judge(url, policy)) }),
       resolver: open.resolver === null ? null : reach.judgeResolver(open.resolver, policy),
-      ca_pem: !('ca_pem' in open) || open.ca_pem === null ? null : reach.authorityFault(open.ca_pem),
+      ca_pem: !('ca_pem' in open) || open.ca_pem === null ? null : reach.findAuthorityFault(open.ca_pem),
     };
     for (const [field, reason] of Object.entries(faults))
       if (reason !== null) throw invalid({ [`probe.${field}`]: reason });

@@ -8,7 +8,7 @@ import { notFound } from '../../../kernel/errors.js';
 import { brandStyles } from '../../../lib/brand/colour.js';
 import { LOGO_HEADERS } from '../../../lib/brand/logo.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
-import { badgeJson, badgeSvg } from '../../../lib/text/badge.js';
+import { formatBadgeJson, badgeSvg } from '../../../lib/text/badge.js';
 import { atom, rss, type Feed } from '../model/feed.js';
 import { viewOf, type StatusPageDoc } from '../model/page.js';
 import { BADGE } from '../model/words.js';
@@ -76,7 +76,7 @@ export function visitorPages(
     ),
     at('/badge.json', async (page) => {
       const [word, colour] = BADGE[await shown.state(page)];
-      const badge = text(badgeJson(page.title, word, colour), 'application/json; charset=utf-8');
+      const badge = text(formatBadgeJson(page.title, word, colour), 'application/json; charset=utf-8');
       for (const [name, value] of Object.entries(ANYWHERE)) badge.header(name, value);
       return badge;
     }),

@@ -22,7 +22,7 @@ const WORST_FIRST = ['down', 'warning', 'up', 'maintenance', 'stopped', 'unknown
 
 type Child = Pick<MonitorDoc, 'parent_source'>;
 
-export function worstState(states: ReadonlySet<unknown>): MonitorState {
+export function findWorstState(states: ReadonlySet<unknown>): MonitorState {
   return WORST_FIRST.find((state) => states.has(state)) ?? 'unknown';
 }
 
@@ -83,7 +83,7 @@ export class GroupStates {
       const doc = await monitors.get(idOf(source));
       if (doc === null || doc.deleted_at !== null || doc.group !== true) return null;
       const counts = await monitors.groupCount('state', { parent_source: source, deleted_at: null });
-      const state = worstState(new Set(counts.map(({ key }) => key)));
+      const state = findWorstState(new Set(counts.map(({ key }) => key)));
       const now = clock.now();
       const held = isHeld(doc, now);
       if ((held ? doc.held_state : doc.state) === state) return null;

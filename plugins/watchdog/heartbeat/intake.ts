@@ -234,7 +234,7 @@ export class HeartbeatIntake {
       metrics_json: heartbeat.metrics_json,
       app_version: heartbeat.app_version ?? before.app_version,
       os: heartbeat.os ?? before.os,
-      // One that reports by itself is none any more.
+      // A monitor that reports by itself is no group.
       ...(before.group === true && { group: null }),
       ...(heartbeat.starts !== undefined && { starts: heartbeat.starts }),
       ...(names !== null && { names }),

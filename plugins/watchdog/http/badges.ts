@@ -2,14 +2,14 @@
 import joi from 'joi';
 import { stated, text, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { badgeJson, badgeSvg, type BADGE_COLOURS } from '../../../lib/text/badge.js';
+import { formatBadgeJson, badgeSvg, type BADGE_COLOURS } from '../../../lib/text/badge.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { dailyUptime, KEPT_DAYS, percent } from '../model/uptime.js';
 import { looksLikeId } from '../model/source.js';
 import type { WatchdogServices } from '../services.js';
 
 const BADGE_SVG = { write: badgeSvg, type: 'image/svg+xml; charset=utf-8' };
-const BADGE_JSON = { write: badgeJson, type: 'application/json; charset=utf-8' };
+const BADGE_JSON = { write: formatBadgeJson, type: 'application/json; charset=utf-8' };
 
 const COLOURS: Readonly<Record<MonitorState, keyof typeof BADGE_COLOURS>> = {
   up: 'green',

@@ -41,15 +41,20 @@ export const windowBody = named(
     .example({ sources: ['web-1'], until: '2027-01-01T06:00:00Z', reason: 'New disks' }),
 );
 
+const COMMON_FIELDS = {
+  id: joi.string(),
+  sources: joi.array().items(joi.string()),
+  subtree: text,
+  reason: text,
+  from: at,
+  until: at,
+  created_by: joi.string(),
+  created_at: instant,
+};
 const window = named(
   'MaintenanceWindow',
   whole({
-    id: joi.string(),
-    sources: joi.array().items(joi.string()),
-    subtree: text,
-    reason: text,
-    from: at,
-    until: at,
+    ...COMMON_FIELDS,
     schedule: text,
     timezone: joi.string(),
     duration_seconds: joi.number().allow(null),
@@ -57,8 +62,6 @@ const window = named(
     open_until: at,
     next_from: at,
     next_until: at,
-    created_by: joi.string(),
-    created_at: instant,
   }),
 );
 const silenceBody = named(
@@ -73,19 +76,7 @@ const silenceBody = named(
     .example({ subtree: 'rack-3', until: '2027-01-01T06:00:00Z', reason: 'Being looked at' }),
 );
 
-const silence = named(
-  'Silence',
-  whole({
-    id: joi.string(),
-    sources: joi.array().items(joi.string()),
-    subtree: text,
-    reason: text,
-    from: at,
-    until: at,
-    created_by: joi.string(),
-    created_at: instant,
-  }),
-);
+const silence = named('Silence', whole(COMMON_FIELDS));
 const silenceAnswer = named('SilenceAnswer', whole({ silence }));
 const silenceList = named('SilenceList', whole({ items: joi.array().items(silence) }));
 

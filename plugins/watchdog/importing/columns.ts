@@ -2,12 +2,12 @@
 import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import { parseCsv } from '../../../lib/text/csv.js';
 import {
-  booleanIn,
+  readBoolean,
   NotImportable,
   numberIn,
-  objectOf,
-  sourceOf,
-  tagsOf,
+  toFields,
+  createSource,
+  readTags,
   textIn,
   type Fields,
   type ImportedMonitor,
@@ -31,7 +31,7 @@ const TEXTUAL: ReadonlySet<string> = new Set([
 ]);
 
 /** @throws NotImportable */
-export function monitorsOfColumns(text: string): ImportedMonitor[] {
+export function parseColumns(text: string): ImportedMonitor[] {
   const rows = parseCsv(text.replace(/^\ufeff/, '').trim());
   const columns = Object.keys(rows[0] ?? {});
   if (!columns.some((name) => name === 'source' || name === 'name'))
@@ -51,7 +51,7 @@ function monitorOf(row: Fields, at: number, strange: readonly string[]): Importe
   const source = textIn(row, 'source');
   const isSource = source !== null && MONITOR_SOURCE.test(source);
   if (source !== null && !isSource) notes.push(`Its source ${source.slice(0, 100)} is none that a monitor can have.`);
-  const wanted = isSource ? source : sourceOf(source ?? name);
+  const wanted = isSource ? source : createSource(source ?? name);
   const probe = probeOf(row);
   return {
     key: source ?? wanted,
@@ -62,9 +62,9 @@ function monitorOf(row: Fields, at: number, strange: readonly string[]): Importe
     fields: {
       ...Object.fromEntries(TEXTS.flatMap((field) => pairOf(field, textIn(row, field)))),
       ...Object.fromEntries(NUMBERS.flatMap((field) => pairOf(field, numberIn(row, field)))),
-      ...Object.fromEntries(FLAGS.flatMap((field) => pairOf(field, booleanIn(row, field)))),
+      ...Object.fromEntries(FLAGS.flatMap((field) => pairOf(field, readBoolean(row, field)))),
       name: name.slice(0, 200),
-      tags: tagsOf((textIn(row, 'tags') ?? '').split(/[\s,;]+/), notes),
+      tags: readTags((textIn(row, 'tags') ?? '').split(/[\s,;]+/), notes),
     },
     ...(probe !== null && { probe }),
     address: null,
@@ -74,7 +74,7 @@ function monitorOf(row: Fields, at: number, strange: readonly string[]): Importe
 
 const pairOf = <T>(name: string, value: T | null): [string, T][] => (value === null ? [] : [[name, value]]);
 
-/** Null: no column says what is asked. */
+/** Null when no column names a target. */
 function probeOf(row: Fields): Fields | null {
   const given = Object.keys(row).flatMap((column): [string, unknown][] => {
     const field = probeField(column);
@@ -89,7 +89,7 @@ function probeOf(row: Fields): Fields | null {
 
 function valueOf(field: string, text: string): unknown {
   if (TEXTUAL.has(field)) return text;
-  if (field === 'headers') return objectOf(text) ?? text;
+  if (field === 'headers') return toFields(text) ?? text;
   if (NUMERIC.test(text)) return Number(text);
   return text === 'true' || text === 'false' ? text === 'true' : text;
 }

@@ -1,11 +1,11 @@
 /** `aos import healthchecks | kuma | csv <file>` (contract 30, beyond the specification and amendments). */
 import type { CommandCall, CommandSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { monitorsOfColumns } from './columns.js';
+import { parseColumns } from './columns.js';
 import { checksOf } from './healthchecks.js';
 import { NotImportable, type Fields, type ImportedMonitor } from './imported.js';
 import type { Importer, ImportReport } from './importer.js';
-import { KUMA_TABLES, monitorsOf, monitorsOfTables } from './kuma.js';
+import { KUMA_TABLES, monitorsOf, parseKumaTables } from './kuma.js';
 
 interface Reader {
   name: string;
@@ -25,12 +25,12 @@ const READERS: readonly Reader[] = [
     name: 'kuma',
     summary: 'Import the monitors of Uptime Kuma: its backup, its database kuma.db, or what its API lists.',
     parse: monitorsOf,
-    tables: { names: KUMA_TABLES, parse: monitorsOfTables },
+    tables: { names: KUMA_TABLES, parse: parseKumaTables },
   },
   {
     name: 'csv',
     summary: 'Import monitors from a CSV file whose first line names fields of monitors and probes.',
-    parse: monitorsOfColumns,
+    parse: parseColumns,
   },
 ];
 

@@ -3,11 +3,11 @@
  * answer holds `ping_url` (https://healthchecks.io/docs/api/), or the same as CSV. Pure.
  */
 import {
-  booleanIn,
+  readBoolean,
   listIn,
   numberIn,
-  sourceOf,
-  tagsOf,
+  createSource,
+  readTags,
   textIn,
   type Fields,
   type ImportedMonitor,
@@ -35,11 +35,11 @@ function monitorOf(check: Fields, at: number): ImportedMonitor {
   const uuid = UUID.exec(textIn(check, 'uuid') ?? textIn(check, 'ping_url') ?? '')?.[1]?.toLowerCase() ?? null;
   if (uuid === null) notes.push('Its ping address is not in the file (a read-only key?): make it a token of its own.');
   const unique = textIn(check, 'unique_key');
-  const tags = tagsOf((textIn(check, 'tags') ?? '').split(/\s+/), notes);
+  const tags = readTags((textIn(check, 'tags') ?? '').split(/\s+/), notes);
   return {
     key: uuid ?? String(at),
     parent_key: null,
-    wanted: sourceOf(slug ?? name),
+    wanted: createSource(slug ?? name),
     identities: uuid !== null ? [] : [`healthchecks ${unique ?? `name ${name}`}`],
     fields: {
       name: name.slice(0, 200),
@@ -57,10 +57,10 @@ function notesOn(check: Fields): string[] {
   if (textIn(check, 'slug') !== null)
     notes.push('Its address by ping key and slug: it is pinged at the address with its id alone.');
   if (textIn(check, 'channels') !== null) notes.push('Its integrations: make channels or webhooks.');
-  if (booleanIn(check, 'manual_resume') === true)
+  if (readBoolean(check, 'manual_resume') === true)
     notes.push('It had to be resumed by hand; here a heartbeat resumes it.');
   if (textIn(check, 'methods') !== null) notes.push('Only POST was taken; here GET and POST are.');
-  for (const [field, note] of FILTERS) if (booleanIn(check, field) === true) notes.push(note);
+  for (const [field, note] of FILTERS) if (readBoolean(check, field) === true) notes.push(note);
   if (KEYWORDS.some((field) => textIn(check, field) !== null))
     notes.push('Its keywords (of subjects, e-mails and bodies) are not looked for.');
   if (textIn(check, 'status') === 'paused') notes.push('It was paused; here it waits for its first ping.');

@@ -11,7 +11,7 @@ export interface ImportedMonitor {
   /** `wanted` is its source: a monitor that has it is this one, and `parent_key` is a source too. */
   exact?: boolean;
   fields: Omit<MonitorFields, 'source' | 'parent_source'>;
-  /** How it is asked; null: it was asked there and is not here; absent: it is none that is asked. */
+  /** The probe. Null when its kind has no counterpart here. Not set for monitors that report by themselves. */
   probe?: object | null;
   /** By which another run of the import recognizes it: any of them is enough. */
   identities: readonly string[];
@@ -29,7 +29,7 @@ export class NotImportable extends Error {
 const LONGEST = 100;
 
 /** `Nightly backup (Berlin)` → `nightly-backup-berlin` */
-export function sourceOf(name: string): string {
+export function createSource(name: string): string {
   const plain = name
     .normalize('NFKD')
     .toLowerCase()
@@ -54,7 +54,7 @@ export const numberIn = (from: Fields, name: string): number | null => {
 };
 
 /** Databases write truth as 0 and 1, CSV files as text; null: it is not given. */
-export function booleanIn(from: Fields, name: string): boolean | null {
+export function readBoolean(from: Fields, name: string): boolean | null {
   const value = from[name];
   if (typeof value === 'boolean') return value;
   const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim().toLowerCase() : '';
@@ -75,12 +75,12 @@ export function parseJson(text: string): unknown {
 }
 
 /** What a field holds: as a list, as JSON text of one, or nothing. */
-export function listOf(value: unknown): unknown[] {
+export function toList(value: unknown): unknown[] {
   const given = typeof value === 'string' ? parseJson(value) : value;
   return Array.isArray(given) ? given : [];
 }
 
-export function objectOf(value: unknown): Fields | null {
+export function toFields(value: unknown): Fields | null {
   const given = typeof value === 'string' ? parseJson(value) : value;
   return isObject(given) ? given : null;
 }
@@ -125,7 +125,7 @@ const MAX_TAGS = 20;
 const MAX_TAG = 64;
 
 /** What is too long or too many is left out and noted. */
-export function tagsOf(given: readonly string[], notes: string[]): string[] {
+export function readTags(given: readonly string[], notes: string[]): string[] {
   const all = [...new Set(given.map((tag) => tag.trim()).filter((tag) => tag !== ''))];
   const tags = all.filter((tag) => tag.length <= MAX_TAG).slice(0, MAX_TAGS);
   if (tags.length < all.length)

@@ -12,7 +12,7 @@ import { HeartbeatIntake } from '../heartbeat/intake.js';
 import { ProbedMonitors, type ProbedView } from '../monitors/probed.js';
 import { ImportedAddresses } from './addresses.js';
 import type { ImportedMonitor } from './imported.js';
-import { withoutRejected, type GivenMonitor } from './rejected-fields.js';
+import { removeRejectedFields, type GivenMonitor } from './rejected-fields.js';
 
 export interface ImportReport {
   created: string[];
@@ -172,7 +172,7 @@ export class Importer {
         return written;
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        const smaller = withoutRejected(fields, error);
+        const smaller = removeRejectedFields(fields, error);
         if (smaller === null) throw error;
         notes.push(smaller.note);
         fields = smaller.fields;

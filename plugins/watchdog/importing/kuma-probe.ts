@@ -1,5 +1,5 @@
 /** How Uptime Kuma asks, as a probe. Pure. */
-import { booleanIn, listOf, numberIn, objectOf, textIn, type Fields } from './imported.js';
+import { readBoolean, toList, numberIn, toFields, textIn, type Fields } from './imported.js';
 
 const MAX_REDIRECTS = 5;
 /** `checks[0].state`: an expression without functions, filters and operators. */
@@ -14,10 +14,10 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** @param notes takes what has no counterpart. Null: it asks nothing, or nothing that has a counterpart */
-export function probeOf(type: string, monitor: Fields, notes: string[]): object | null {
+export function buildKumaProbe(type: string, monitor: Fields, notes: string[]): object | null {
   const host = textIn(monitor, 'hostname');
   const port = numberIn(monitor, 'port');
-  const inverted: Inverted = booleanIn(monitor, 'upsideDown') === true && { inverted: true };
+  const inverted: Inverted = readBoolean(monitor, 'upsideDown') === true && { inverted: true };
   switch (type) {
     case 'http':
     case 'keyword':
@@ -69,7 +69,7 @@ export function probeOf(type: string, monitor: Fields, notes: string[]): object 
 
 type Inverted = false | { inverted: true };
 
-const trustOf = (monitor: Fields): object => (booleanIn(monitor, 'ignoreTls') === true ? { insecure: true } : {});
+const trustOf = (monitor: Fields): object => (readBoolean(monitor, 'ignoreTls') === true ? { insecure: true } : {});
 
 /** Whether it answers, without a log-in. Null: the address names no server. */
 function databaseOf(type: string, monitor: Fields, notes: string[], inverted: Inverted): object | null {
@@ -101,21 +101,21 @@ function grpcOf(monitor: Fields, notes: string[], inverted: Inverted): object {
     kind: 'grpc',
     host,
     ...(port !== undefined && { port: Number(port) }),
-    tls: booleanIn(monitor, 'grpcEnableTls') === true,
+    tls: readBoolean(monitor, 'grpcEnableTls') === true,
     ...trustOf(monitor),
     ...inverted,
   };
 }
 
 function httpOf(type: string, monitor: Fields, notes: string[]): object {
-  const codes = listOf(monitor['accepted_statuscodes']).filter((code) => typeof code === 'string');
+  const codes = toList(monitor['accepted_statuscodes']).filter((code) => typeof code === 'string');
   const body = textIn(monitor, 'body');
   const headers = headersOf(monitor, body, notes);
   const redirects = numberIn(monitor, 'maxredirects') ?? 0;
   if (redirects > MAX_REDIRECTS) notes.push(`Its ${redirects} redirects: a probe follows ${MAX_REDIRECTS}.`);
   const keyword = type === 'keyword' ? textIn(monitor, 'keyword') : null;
-  const absent = booleanIn(monitor, 'invertKeyword') === true;
-  const warnsOfExpiry = booleanIn(monitor, 'expiryNotification');
+  const absent = readBoolean(monitor, 'invertKeyword') === true;
+  const warnsOfExpiry = readBoolean(monitor, 'expiryNotification');
   const ca = textIn(monitor, 'tlsCa');
   return {
     kind: 'http',
@@ -154,7 +154,7 @@ function jsonOf(monitor: Fields, notes: string[]): object {
 
 /** Null: it has none. */
 function headersOf(monitor: Fields, body: string | null, notes: string[]): Record<string, string> | null {
-  const given = objectOf(monitor['headers']);
+  const given = toFields(monitor['headers']);
   if (given === null && textIn(monitor, 'headers') !== null) notes.push('Its headers cannot be read: none are sent.');
   const found = Object.fromEntries(Object.entries(given ?? {}).map(([name, value]) => [name, String(value)]));
   const has = (name: string): boolean => Object.keys(found).some((one) => one.toLowerCase() === name);

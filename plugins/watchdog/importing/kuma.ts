@@ -3,18 +3,18 @@
  * database, or from CSV. What it asks becomes a probe, what is pushed to it keeps its push address. Pure.
  */
 import {
-  booleanIn,
+  readBoolean,
   listIn,
-  listOf,
+  toList,
   numberIn,
-  objectOf,
-  sourceOf,
-  tagsOf,
+  toFields,
+  createSource,
+  readTags,
   textIn,
   type Fields,
   type ImportedMonitor,
 } from './imported.js';
-import { probeOf } from './kuma-probe.js';
+import { buildKumaProbe } from './kuma-probe.js';
 
 const MIN_INTERVAL = 20;
 const MAX_INTERVAL = 86_400;
@@ -41,7 +41,7 @@ export const monitorsOf = (text: string): ImportedMonitor[] =>
 export const KUMA_TABLES = ['monitor', 'tag', 'monitor_tag', 'monitor_notification'] as const;
 
 /** @param tables rows by table, of `kuma.db` */
-export function monitorsOfTables(tables: Readonly<Record<string, readonly Fields[]>>): ImportedMonitor[] {
+export function parseKumaTables(tables: Readonly<Record<string, readonly Fields[]>>): ImportedMonitor[] {
   const rowsFor = (table: string, id: unknown): Fields[] =>
     (tables[table] ?? []).filter(({ monitor_id }) => monitor_id === id);
   const names = new Map((tables['tag'] ?? []).map((tag) => [tag['id'], tag['name']]));
@@ -69,8 +69,8 @@ function monitorOf(row: Fields, at: number): ImportedMonitor {
   const type = textIn(monitor, 'type') ?? '';
   const parent = numberIn(monitor, 'parent');
   const key = String(numberIn(monitor, 'id') ?? `row ${at}`);
-  const active = booleanIn(monitor, 'active') !== false;
-  const asked = probeOf(type, monitor, notes);
+  const active = readBoolean(monitor, 'active') !== false;
+  const asked = buildKumaProbe(type, monitor, notes);
   const target = TARGET.flatMap((field) => monitor[field] ?? []);
   if (!active && asked !== null) notes.push('It was paused: no probe was made of it.');
   if (!active && type === 'push') notes.push('It was paused; here it waits for its first push.');
@@ -78,7 +78,7 @@ function monitorOf(row: Fields, at: number): ImportedMonitor {
   return {
     key,
     parent_key: parent === null ? null : String(parent),
-    wanted: sourceOf(name),
+    wanted: createSource(name),
     // Ids of two installations overlap: one of them alone is not enough.
     identities: [
       `kuma ${key} name ${name}`,
@@ -87,7 +87,7 @@ function monitorOf(row: Fields, at: number): ImportedMonitor {
     fields: {
       name: name.slice(0, 200),
       description: textIn(monitor, 'description')?.slice(0, 5_000) ?? null,
-      tags: tagsOf(listOf(monitor['tags']).flatMap(tagOf), notes),
+      tags: readTags(toList(monitor['tags']).flatMap(tagOf), notes),
       ...(type === 'push' && pushTimingOf(monitor, notes)),
       ...(type === 'group' && { group: true }),
     },
@@ -100,7 +100,7 @@ function monitorOf(row: Fields, at: number): ImportedMonitor {
 
 /** `environment`, or with its value `environment:production`. */
 function tagOf(given: unknown): string[] {
-  const tag = objectOf(given);
+  const tag = toFields(given);
   const name = tag === null ? null : textIn(tag, 'name');
   if (tag === null || name === null) return [];
   const value = textIn(tag, 'value');
@@ -110,17 +110,17 @@ function tagOf(given: unknown): string[] {
 function generalNotes(monitor: Fields): string[] {
   const notes: string[] = [];
   const notifications = monitor['notificationIDList'];
-  if (listOf(notifications).length > 0 || Object.keys(objectOf(notifications) ?? {}).length > 0)
+  if (toList(notifications).length > 0 || Object.keys(toFields(notifications) ?? {}).length > 0)
     notes.push('Its notifications: make channels or webhooks.');
   const resend = numberIn(monitor, 'resendInterval') ?? 0;
   if (resend > 0)
     notes.push(`Its notifications are repeated after ${resend} failures: set \`repeat_minutes\` of a channel.`);
   if ((numberIn(monitor, 'proxyId') ?? 0) > 0) notes.push('Its proxy: probes have none and go directly.');
-  if (listOf(monitor['conditions']).length > 0) notes.push('Its conditions are not checked.');
+  if (toList(monitor['conditions']).length > 0) notes.push('Its conditions are not checked.');
   const family = textIn(monitor, 'ipFamily');
   if (family !== null) notes.push(`Its ${family.slice(0, 10)} alone: a probe tries every address of a name.`);
-  if (booleanIn(monitor, 'domainExpiryNotification') === true) notes.push('The end of its domain is not watched.');
-  if (booleanIn(monitor, 'cacheBust') === true) notes.push('A parameter against caches is not added to its address.');
+  if (readBoolean(monitor, 'domainExpiryNotification') === true) notes.push('The end of its domain is not watched.');
+  if (readBoolean(monitor, 'cacheBust') === true) notes.push('A parameter against caches is not added to its address.');
   return notes;
 }
 
@@ -132,7 +132,7 @@ function pushTimingOf(
   const period = Math.max(1, numberIn(monitor, 'interval') ?? 60);
   const retries = Math.max(0, numberIn(monitor, 'maxretries') ?? 0);
   const retry = retryOf(monitor) ?? period;
-  if (booleanIn(monitor, 'upsideDown') === true)
+  if (readBoolean(monitor, 'upsideDown') === true)
     notes.push('It was upside down (a push is a failure): here a push says that it is up.');
   return { period_seconds: period, grace_seconds: Math.max(MIN_PUSH_GRACE, Math.round(retries * retry)) };
 }

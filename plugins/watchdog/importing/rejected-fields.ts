@@ -19,7 +19,7 @@ function without<T extends object>(from: T, names: readonly string[]): T {
 }
 
 /** Null: nothing can be left out. */
-export function withoutRejected(
+export function removeRejectedFields(
   given: GivenMonitor,
   { code, fields, message }: ServiceError,
 ): { fields: GivenMonitor; note: string } | null {

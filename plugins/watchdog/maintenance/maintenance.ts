@@ -16,7 +16,7 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { idOf } from '../model/source.js';
-import { kindOf, nextSpan, openSpan, type WindowDoc, type WindowKind } from '../model/window.js';
+import { getWindowKind, nextSpan, openSpan, type WindowDoc, type WindowKind } from '../model/window.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 import { Ancestry } from '../tree/ancestry.js';
 
@@ -102,7 +102,7 @@ export class Maintenance {
     for (let tries = 0; tries < TRIES; tries++) {
       holds = await this.#holds(windows, now);
       const due = holds.filter(({ doc, window, until }) => {
-        const fields = FIELDS[kindOf(window)];
+        const fields = FIELDS[getWindowKind(window)];
         return doc[fields.id] !== window.id || doc[fields.until] !== until;
       });
       if (due.length === 0) break;
@@ -129,7 +129,7 @@ export class Maintenance {
     const { id, reason } = window;
     const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
     const given = { id, until, reason };
-    return { changeSet: kindOf(window) === 'silence' ? changeSet.silence(given) : changeSet.hold(given) };
+    return { changeSet: getWindowKind(window) === 'silence' ? changeSet.silence(given) : changeSet.hold(given) };
   }
 
   async #holds(windows: readonly WindowDoc[], now: number): Promise<Hold[]> {
@@ -139,7 +139,7 @@ export class Maintenance {
       if (span === null) continue;
       const until = isoOf(span.until);
       for (const doc of await this.#monitorsOf(window)) {
-        const key = `${kindOf(window)} ${doc.id}`;
+        const key = `${getWindowKind(window)} ${doc.id}`;
         const known = holds.get(key);
         if (known === undefined || known.until < until) holds.set(key, { doc, window, until });
       }
@@ -168,7 +168,7 @@ export class Maintenance {
   async #release(holds: readonly Hold[], unread: readonly string[], now: number): Promise<number> {
     let errors = 0;
     for (const kind of KINDS) {
-      const own = holds.filter(({ window }) => kindOf(window) === kind);
+      const own = holds.filter(({ window }) => getWindowKind(window) === kind);
       errors += await this.#releaseKind(kind, own, unread, now);
     }
     return errors;

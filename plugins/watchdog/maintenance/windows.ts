@@ -8,7 +8,7 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import { mayTouch, type WatchdogCaller } from '../model/caller.js';
 import { checkCron, CronInvalid } from '../model/cron.js';
 import { idOf } from '../model/source.js';
-import { kindOf, windowView, type WindowDoc, type WindowKind, type WindowView } from '../model/window.js';
+import { getWindowKind, windowView, type WindowDoc, type WindowKind, type WindowView } from '../model/window.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { TokenGuard } from '../token-guard.js';
 import { Maintenance } from './maintenance.js';
@@ -47,7 +47,7 @@ export class MaintenanceWindows {
   async list(caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView[]> {
     const now = this.deps.clock.now();
     const windows = await all(this.deps.windows, { limit: PAGE });
-    const own = windows.filter((window) => kindOf(window) === kind);
+    const own = windows.filter((window) => getWindowKind(window) === kind);
     const mine = own.filter(({ project }) => caller.project === null || project === caller.project);
     const due = ({ open, open_until, next_from }: WindowView): string =>
       open ? `0 ${open_until ?? ''}` : `1 ${next_from ?? ''}`;
@@ -92,7 +92,7 @@ export class MaintenanceWindows {
     const { windows, clock } = this.deps;
     const found = await windows.get(id);
     const named = kind === 'silence' ? 'silence' : 'maintenance window';
-    const known = found !== null && kindOf(found) === kind ? found : null;
+    const known = found !== null && getWindowKind(found) === kind ? found : null;
     const doc = owned(caller.project, known, ({ project }) => project, `${named} ${id.slice(0, 64)}`);
     await windows.remove({ id: doc.id });
     await this.#apply();

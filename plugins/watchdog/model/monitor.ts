@@ -89,7 +89,7 @@ export function maintenanceOf(doc: MonitorDoc): MonitorView['maintenance'] {
 }
 
 /** The silence that it is in, as it is shown; null: none. */
-export function silenceOf(doc: MonitorDoc): MonitorView['silence'] {
+export function toSilenceView(doc: MonitorDoc): MonitorView['silence'] {
   const { silence_id: id = null, silence_until: until = null, silence_reason: reason = null } = doc;
   return id === null || until === null ? null : { id, until, reason };
 }
@@ -125,7 +125,7 @@ const plainOf = (doc: MonitorDoc): Omit<MonitorView, Texts> => ({
   last_state_change_utc: doc.last_state_change_utc,
   down_since_utc: doc.down_since_utc,
   maintenance: maintenanceOf(doc),
-  silence: silenceOf(doc),
+  silence: toSilenceView(doc),
   created_at: doc.created_at,
   // What it is changes with its state, too.
   updated_at: doc.updated_at > doc.last_state_change_utc ? doc.updated_at : doc.last_state_change_utc,

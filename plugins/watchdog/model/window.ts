@@ -32,7 +32,7 @@ export interface WindowDoc extends Doc {
   created_at: string;
 }
 
-export const kindOf = ({ kind = 'maintenance' }: WindowDoc): WindowKind => kind;
+export const getWindowKind = ({ kind = 'maintenance' }: WindowDoc): WindowKind => kind;
 
 export interface Span {
   from: number;

@@ -2,7 +2,7 @@
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Render, Renderer } from '../../../ports/rendering.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { maintenanceOf, silenceOf } from '../model/monitor.js';
+import { maintenanceOf, toSilenceView } from '../model/monitor.js';
 
 export interface OutlineRow {
   source: string;
@@ -23,7 +23,7 @@ export const render: Render<MonitorDoc, never, null> = (doc): OutlineRow => {
   const { source, name, state, alarm, parent_source, suppressed_by } = doc;
   const down_since = state === 'down' ? doc.down_since_utc : null;
   const maintenance_until = maintenanceOf(doc)?.until ?? null;
-  const silenced_until = silenceOf(doc)?.until ?? null;
+  const silenced_until = toSilenceView(doc)?.until ?? null;
   return { source, name, state, down_since, alarm, parent_source, suppressed_by, maintenance_until, silenced_until };
 };
 

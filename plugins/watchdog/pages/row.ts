@@ -1,6 +1,6 @@
 /** A monitor as a row of a page: how long it is so, whether it is overdue, a line of its first metric. */
 import type { MonitorDoc, SampleRow } from '../model/documents.js';
-import { maintenanceOf, silenceOf } from '../model/monitor.js';
+import { maintenanceOf, toSilenceView } from '../model/monitor.js';
 import { intervalOf, isLearning, limitsOf } from '../model/timing.js';
 import { hrefOf } from './form.js';
 import { shortNumber } from './numbers.js';
@@ -49,7 +49,7 @@ export function rowOf(doc: MonitorDoc, now: number, rows: readonly SampleRow[] =
     alarm: doc.alarm,
     suppressed_by: doc.suppressed_by,
     announced_since: doc.state === 'stopped' || doc.state === 'maintenance' ? doc.last_state_change_utc : null,
-    silenced_until: silenceOf(doc)?.until ?? null,
+    silenced_until: toSilenceView(doc)?.until ?? null,
     maintenance_until: maintenanceOf(doc)?.until ?? null,
     message: doc.message,
     ...sparkOf(doc, rows),

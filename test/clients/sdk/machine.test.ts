@@ -10,7 +10,7 @@ import { nodeHost } from '../../../clients/sdk/node/host.js';
 import { settingsOf } from '../../../clients/sdk/options.js';
 import { identifyMachine, type MachineSources } from '../../../clients/sdk/node/machine.js';
 import { machineIdOf } from '../../../formats/machine-id.js';
-import { configuredMachineId, isInContainer } from '../../../formats/machine.js';
+import { getConfiguredMachineId, isInContainer } from '../../../formats/machine.js';
 import { FakeServer, folder, json, removeFolder } from './server.js';
 
 const SYSTEM_ID = '0123456789abcdef0123456789abcdef';
@@ -53,11 +53,14 @@ describe('sdk: machine ids', () => {
 
   for (const [name, env] of Object.entries({ 'too long': 'x'.repeat(129), 'two lines': 'a\nb' }))
     it(`rejects a SVC_MACHINE_ID that is ${name}`, () => {
-      expect(() => configuredMachineId({ SVC_MACHINE_ID: env })).to.throw(TypeError, 'SVC_MACHINE_ID must be one line');
+      expect(() => getConfiguredMachineId({ SVC_MACHINE_ID: env })).to.throw(
+        TypeError,
+        'SVC_MACHINE_ID must be one line',
+      );
     });
 
   it('takes an empty SVC_MACHINE_ID for none', () => {
-    expect(configuredMachineId({ SVC_MACHINE_ID: '  ' })).to.equal(null);
+    expect(getConfiguredMachineId({ SVC_MACHINE_ID: '  ' })).to.equal(null);
   });
 
   for (const env of [{ KUBERNETES_SERVICE_HOST: '10.0.0.1' }, { container: 'podman' }])

@@ -1,6 +1,6 @@
 /** Crash reports of Apple's systems as the text of a trace (contract 21, amendments). */
 import { expect } from 'chai';
-import { readableCrashReport } from '../../../plugins/errorstream/apple-crash.js';
+import { formatCrashReport } from '../../../plugins/errorstream/apple-crash.js';
 import { firstFrame } from '../../../plugins/bugs/grouping/frames.js';
 
 const image = (path: string, base: number): object => ({ name: path.slice(path.lastIndexOf('/') + 1), path, base });
@@ -31,7 +31,7 @@ const report = (more: object = {}): string => {
 
 describe('crash reports of Apple', () => {
   it('are written as text, the thread that crashed first', () =>
-    expect(readableCrashReport(report())).to.equal(
+    expect(formatCrashReport(report())).to.equal(
       [
         'Process: Shop',
         'Exception Type: EXC_CRASH (SIGABRT)',
@@ -47,16 +47,14 @@ describe('crash reports of Apple', () => {
     ));
 
   it('name the frame of the application’s own image, and its source where there is one', () => {
-    expect(firstFrame(readableCrashReport(report()))).to.include({ file: 'Shop', function: '-[Cart total]' });
+    expect(firstFrame(formatCrashReport(report()))).to.include({ file: 'Shop', function: '-[Cart total]' });
     const frames = [frame(0, 'abort'), frame(1, 'Cart.total()', { sourceFile: 'Cart.swift', sourceLine: 12 })];
-    const sourced = readableCrashReport(report({ threads: [{ triggered: true, frames }] }));
+    const sourced = formatCrashReport(report({ threads: [{ triggered: true, frames }] }));
     expect(firstFrame(sourced)).to.include({ file: 'Cart.swift', line_no: 12 });
   });
 
   it('name the frames of the exception before those of the thread', () => {
-    const exception = readableCrashReport(
-      report({ lastExceptionBacktrace: [frame(0, 'x'), frame(1, '-[List show]')] }),
-    );
+    const exception = formatCrashReport(report({ lastExceptionBacktrace: [frame(0, 'x'), frame(1, '-[List show]')] }));
     expect(firstFrame(exception)).to.include({ function: '-[List show]' });
   });
 
@@ -69,8 +67,8 @@ describe('crash reports of Apple', () => {
       'Error: m\n    at f (a.js:1:1)',
       '[{"usedImages":[]}]',
     ])
-      expect(readableCrashReport(text)).to.equal(text);
+      expect(formatCrashReport(text)).to.equal(text);
     const odd = { usedImages: [null, 1], threads: [{ triggered: true, frames: [{}, 7, { imageIndex: -1 }] }] };
-    expect(readableCrashReport(JSON.stringify(odd))).to.include('Thread 0 Crashed:');
+    expect(formatCrashReport(JSON.stringify(odd))).to.include('Thread 0 Crashed:');
   });
 });

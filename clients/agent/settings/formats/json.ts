@@ -90,7 +90,7 @@ const upTo = (names: readonly string[], rest: readonly string[]): string =>
 /** What follows a member on its line: its comma, its comment. */
 const TAIL = /^[ \t]*(,?)[ \t]*(?:\/\/[^\r\n]*|\/\*(?:(?!\*\/)[^\r\n])*\*\/)?[ \t]*(?=[\r\n])/;
 
-/** Below the last member and its comment, which stay as they are: `modify` would lay out their line anew. */
+/** Inserts below the last member and its comment, because `modify` would reformat their line. */
 function insertBehind(text: string, last: Node, [name, ...inner]: readonly string[], value: SettingValue): string {
   const before = text.slice(text.lastIndexOf('\n', last.offset - 1) + 1, last.offset);
   const { eol, unit } = layoutOf(text);

@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import {
   checkCommand,
-  cronUpdateLine,
-  launchdPlist,
-  nightlyTime,
+  buildCronLine,
+  buildLaunchdPlist,
+  pickNightlyTime,
   quoteForWindows,
-  systemdUnits,
-  taskXml,
+  buildSystemdUnits,
+  buildTaskXml,
   type NightlyUpdate,
 } from '../../../../clients/agent/schedule/units.js';
 
@@ -64,7 +64,7 @@ function splitWindows(line: string): string[] {
 describe('agent: units of a nightly update', () => {
   for (const word of WORDS) {
     it(`quotes ${word} for cron, so that the shell gets it back`, () => {
-      const line = cronUpdateLine(update(word), { hour: 3, minute: 7 });
+      const line = buildCronLine(update(word), { hour: 3, minute: 7 });
       expect(line)
         .to.match(/^7 3 \* \* \* /)
         .and.match(/ >\/dev\/null 2>&1 # aos-update:shop$/);
@@ -77,7 +77,7 @@ describe('agent: units of a nightly update', () => {
     });
 
     it(`quotes ${word} for systemd`, () => {
-      const [service, timer] = systemdUnits(update(word), '/etc/systemd/system');
+      const [service, timer] = buildSystemdUnits(update(word), '/etc/systemd/system');
       expect(service?.path).to.equal('/etc/systemd/system/update-agent-shop.service');
       expect(timer?.content).to.include('Persistent=yes').and.include('WantedBy=timers.target');
       const last = /"((?:[^"\\]|\\.)*)"$/m.exec(/^ExecStart=(.*)$/m.exec(service?.content ?? '')?.[1] ?? '')?.[1] ?? '';
@@ -85,9 +85,9 @@ describe('agent: units of a nightly update', () => {
     });
 
     it(`escapes ${word} in the XML of launchd and of the Task Scheduler`, () => {
-      const plist = launchdPlist(update(word), '/Library/LaunchDaemons', { hour: 2, minute: 5 });
+      const plist = buildLaunchdPlist(update(word), '/Library/LaunchDaemons', { hour: 2, minute: 5 });
       expect(textsFrom(plist.content, 'string').at(-1)).to.equal(word);
-      const task = taskXml(update(word), true);
+      const task = buildTaskXml(update(word), true);
       expect(splitWindows(textsFrom(task, 'Arguments')[0] ?? '').at(-1)).to.equal(word);
       expect(textsFrom(task, 'MultipleInstancesPolicy')).to.deep.equal(['IgnoreNew']);
       expect(textsFrom(task, 'StartWhenAvailable')).to.deep.equal(['true']);
@@ -95,8 +95,8 @@ describe('agent: units of a nightly update', () => {
   }
 
   it('runs the task as SYSTEM where it may, else as the user without a stored password', () => {
-    expect(taskXml(update('C:\\shop'), true)).to.include('S-1-5-18');
-    expect(taskXml(update('C:\\shop'), false))
+    expect(buildTaskXml(update('C:\\shop'), true)).to.include('S-1-5-18');
+    expect(buildTaskXml(update('C:\\shop'), false))
       .to.include('InteractiveToken')
       .and.not.include('S-1-5-18');
   });
@@ -109,10 +109,10 @@ describe('agent: units of a nightly update', () => {
   it('chooses a time at night, the same for the same machine', () => {
     fc.assert(
       fc.property(fc.string(), (seed) => {
-        const { hour, minute } = nightlyTime(seed);
+        const { hour, minute } = pickNightlyTime(seed);
         expect(hour).to.be.within(1, 4);
         expect(minute).to.be.within(0, 59);
-        expect(nightlyTime(seed)).to.deep.equal({ hour, minute });
+        expect(pickNightlyTime(seed)).to.deep.equal({ hour, minute });
       }),
     );
   });

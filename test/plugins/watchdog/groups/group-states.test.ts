@@ -1,6 +1,6 @@
 /** The state of a group is the worst of its children (contract 30, amendments, imports). */
 import { expect } from 'chai';
-import { worstState } from '../../../../plugins/watchdog/groups/group-states.js';
+import { findWorstState } from '../../../../plugins/watchdog/groups/group-states.js';
 import { ANYONE, fixtureOn, MINUTE, STORES, type Fixture } from '../fixture.js';
 
 describe('worstState', () => {
@@ -12,7 +12,7 @@ describe('worstState', () => {
     [['stopped', 'maintenance'], 'maintenance'],
     [['stopped', 'unknown'], 'stopped'],
   ] as const)
-    it(`of [${states.join()}] is ${expected}`, () => expect(worstState(new Set(states))).to.equal(expected));
+    it(`of [${states.join()}] is ${expected}`, () => expect(findWorstState(new Set(states))).to.equal(expected));
 });
 
 for (const engine of STORES) {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { checksOf } from '../../../../plugins/watchdog/importing/healthchecks.js';
-import { NotImportable, sourceOf } from '../../../../plugins/watchdog/importing/imported.js';
+import { NotImportable, createSource } from '../../../../plugins/watchdog/importing/imported.js';
 import { monitorsOf } from '../../../../plugins/watchdog/importing/kuma.js';
 import { MONITOR_SOURCE } from '../../../../ports/domain/watchdog.js';
 import { ANYONE, ensured, fixtureOn, type Fixture } from '../fixture.js';
@@ -77,9 +77,9 @@ describe('importing monitors', () => {
   afterEach(() => fixture.settled());
 
   it('makes sources of any name', () => {
-    expect(sourceOf('Nightly backup (Berlin)')).to.equal('nightly-backup-berlin');
+    expect(createSource('Nightly backup (Berlin)')).to.equal('nightly-backup-berlin');
     for (const name of ['Äpfel & Öl', '../..', '日本', 'a/../b', './x', '-.-', 'x'.repeat(500)]) {
-      expect(MONITOR_SOURCE.test(sourceOf(name)), `${name} → ${sourceOf(name)}`).to.equal(true);
+      expect(MONITOR_SOURCE.test(createSource(name)), `${name} → ${createSource(name)}`).to.equal(true);
     }
   });
 

@@ -1,10 +1,10 @@
 /** Imports are repeatable: they update and never duplicate (contract 30, amendments; field reports W30 and W32). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { monitorsOfColumns } from '../../../../plugins/watchdog/importing/columns.js';
+import { parseColumns } from '../../../../plugins/watchdog/importing/columns.js';
 import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { checksOf } from '../../../../plugins/watchdog/importing/healthchecks.js';
-import { monitorsOf, monitorsOfTables } from '../../../../plugins/watchdog/importing/kuma.js';
+import { monitorsOf, parseKumaTables } from '../../../../plugins/watchdog/importing/kuma.js';
 import { ANYONE, ensured, fixtureOn, HOUR, type Fixture } from '../fixture.js';
 
 const PUSH = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF';
@@ -149,7 +149,7 @@ describe('importing monitors again', () => {
       'web-1;"Web; ""one""";3600;60;prod,web;rack;;;',
       ';Shop;;;;;https://shop.example/;200;red',
     ].join('\r\n');
-    const report = await fixture.importer.take(monitorsOfColumns(`\ufeff${csv}\r\n`));
+    const report = await fixture.importer.take(parseColumns(`\ufeff${csv}\r\n`));
     expect(report).to.deep.include({ created: ['shop'], known: ['web-1'], updated: ['web-1'] });
     expect(report.notes).to.deep.equal([{ monitor: 'shop', note: 'There is no column colour.' }]);
     expect(await fixture.monitor('web-1')).to.include({
@@ -159,7 +159,7 @@ describe('importing monitors again', () => {
     });
     expect((await fixture.monitor('web-1')).tags).to.deep.equal(['prod', 'web']);
     expect(saved.get('shop')).to.deep.equal({ kind: 'http', url: 'https://shop.example/', expected_status: '200' });
-    expect((await fixture.importer.take(monitorsOfColumns(csv))).created).to.deep.equal([]);
+    expect((await fixture.importer.take(parseColumns(csv))).created).to.deep.equal([]);
   });
 
   it('imports the same monitor from each format of Uptime Kuma', () => {
@@ -198,7 +198,7 @@ describe('importing monitors again', () => {
     for (const [format, found] of [
       ['the event of the API', monitorsOf(JSON.stringify({ 7: api }))],
       ['a list', monitorsOf(JSON.stringify([api]))],
-      ['the database', monitorsOfTables(tables)],
+      ['the database', parseKumaTables(tables)],
     ] as const)
       expect(found, format).to.deep.equal([expected]);
     expect(monitorsOf(csv)[0]?.probe).to.deep.equal(expected?.probe);

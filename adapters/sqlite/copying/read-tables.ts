@@ -10,8 +10,8 @@ const NAME = /^[a-z_]{1,64}$/;
  * @returns rows by table, in order of their numbers, of those tables that it has
  * @throws what SQLite says; TypeError for a name that needs quotes
  */
-export function rowsOfTables(path: string, tables: readonly string[]): Record<string, Record<string, Value>[]> {
-  // SQLite would make an empty file where there is none.
+export function readTables(path: string, tables: readonly string[]): Record<string, Record<string, Value>[]> {
+  // SQLite would create a missing file.
   statSync(path);
   const driver = openDriver(path);
   try {
