@@ -38,6 +38,8 @@ export interface CheckedOptions {
   dir: string;
   /** It was said, and is not the default. */
   dirGiven: boolean;
+  /** The configuration file that was named, absolute. */
+  config: string | null;
   /** What was not believed: printed when the run begins. */
   warnings: readonly string[];
   currentVersion: string | null;
@@ -183,6 +185,7 @@ function checked(values: Values, dir: string, { warnings }: Belief): CheckedOpti
   );
   const packageFile = text(values.package);
   const caFile = text(values['ca-file']);
+  const config = text(values.config);
   return {
     action: (action ?? 'update') as Action,
     server: server === null ? null : serverUrl(server, allowHttp),
@@ -191,6 +194,7 @@ function checked(values: Values, dir: string, { warnings }: Belief): CheckedOpti
     platform: one('platform', isPlatform, `one of ${PLATFORMS.join(', ')}`),
     dir,
     dirGiven: values.dir !== undefined,
+    config: config === null ? null : resolve(config),
     warnings,
     currentVersion: currentVersion === null ? null : stripBuildMetadata(currentVersion),
     machineId: one('machine-id', (id) => /^[^\p{Cc}]{1,128}$/u.test(id), 'one line of 128 characters at most'),

@@ -2,8 +2,8 @@
  * `--action schedule` (contract 90, amendments): runs the update every night. Shows the unit, asks, and installs it;
  * what the nightly run needs is stored, and its credentials are tried first, so that it does not end with a 401.
  */
-import { resolve } from 'node:path';
-import { isSea } from 'node:sea';
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { machinePlatform } from '../../../formats/machine.js';
 import { isPlatform } from '../../../formats/platform.js';
 import { AgentFailure } from '../exit.js';
@@ -14,15 +14,17 @@ import { SLUG } from '../options/table.js';
 import { formatRejection } from '../net/download.js';
 import { askYesNo, isInteractive } from '../prompts.js';
 import { detectScheduler, prepareSchedule } from '../schedule/install.js';
+import { buildNightlyCommand, resolveProgram } from '../schedule/command.js';
 import { checkCommand, getUnitName, type NightlyUpdate } from '../schedule/units.js';
 import { keepOptions } from '../setup/kept-options.js';
-import { look } from '../system/files.js';
+import { look, ON_WINDOWS } from '../system/files.js';
 import type { Agent } from '../update/installation.js';
 import { UpdateServer } from '../update/server.js';
 
 export async function schedule(agent: Agent): Promise<void> {
   const { options, output, signal } = agent;
   const { server, username, passwordFile } = options;
+  const program = await resolveProgram(agent.ownFile);
   const installed = await readInstalledRelease(options.dir);
   const project = options.project ?? installed?.product ?? null;
   if (project === null || !SLUG.test(project))
@@ -49,11 +51,23 @@ export async function schedule(agent: Agent): Promise<void> {
     platform: platform === 'any' ? machinePlatform() : platform,
   });
 
-  const update: NightlyUpdate = { project, dir: options.dir, command: commandOf(agent) };
-  checkCommand(update);
   const scheduler = options.scheduler ?? (await detectScheduler());
+  // Where another file than its own is read at night, what its own one says would not count.
+  const isStored = foreign === null && options.config === null;
+  const file = options.config ?? (foreign === null ? join(options.dir, '.update-agent', 'agent.json') : rootsFile);
+  const command = await buildNightlyCommand(agent, { program, scheduler, file, isStored });
+  const update: NightlyUpdate = { project, dir: options.dir, command };
+  checkCommand(update, scheduler);
   const layout = new Layout(options.dir);
   const nightly = await prepareSchedule(scheduler, update, { env: agent.env, own: layout.own });
+  const { scheduledDir } = nightly;
+  if (scheduledDir !== null && !(await isSameFolder(scheduledDir, options.dir)))
+    throw new AgentFailure(
+      'usage',
+      `${getUnitName(project)} by ${scheduler} updates ${scheduledDir} already: remove that schedule first, or run the update of ${options.dir} by a schedule of another name`,
+    );
+  if (scheduler === 'systemd' && process.geteuid?.() !== 0)
+    output.warning('the timer runs only while you are logged in: `loginctl enable-linger` lets it run always');
   for (const { path, content } of nightly.files) output.plain(`# ${path}\n${content}\n`);
   if (!options.yes) {
     if (!isInteractive(options))
@@ -61,15 +75,14 @@ export async function schedule(agent: Agent): Promise<void> {
     if (!(await askYesNo('Install this?', true, '--yes', signal)))
       throw new AgentFailure('cancelled', 'nothing was installed');
   }
-  if (foreign === null) await keepOptions({ agent, layout }, { replace: true });
+  if (isStored) await keepOptions({ agent, layout }, { replace: true });
   await nightly.install();
   output.scheduled(getUnitName(project), scheduler);
 }
 
-/** The same program, in the place where it is now. */
-function commandOf({ ownFile, options }: Agent): string[] {
-  const program = isSea() ? [process.execPath] : [process.execPath, resolve(ownFile)];
-  return [...program, '--action', 'update', '--dir', options.dir, ...(options.restart ? ['--restart'] : [])];
+async function isSameFolder(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all([one, other].map((path) => realpath(path).catch(() => path)));
+  return first === second || (ON_WINDOWS && first?.toLowerCase() === second?.toLowerCase());
 }
 
 /**

@@ -65,6 +65,12 @@ export function replaceTaggedLine(crontab: string, line: string, tag: string): s
   return `${lines.join('\n')}\n`;
 }
 
+/** The line that ends with `tag`, as text; null: there is none. */
+export function findTaggedLine(crontab: string, tag: string): string | null {
+  const line = crontab.split('\n').find((one) => one.endsWith(` ${tag}`));
+  return line === undefined ? null : Buffer.from(line, ENCODING).toString('utf8');
+}
+
 /**
  * Of this user; '' when he has none.
  * @throws AgentFailure error for every other refusal: what cannot be read must not be replaced

@@ -1,11 +1,11 @@
 /** What each scheduler needs to run an update every night: the texts to show, and how to install them. */
 import { execFile } from 'node:child_process';
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { AgentFailure } from '../exit.js';
-import { readCrontab, replaceTaggedLine, writeCrontab } from '../monitoring/crontab.js';
+import { AgentFailure, codeOf } from '../exit.js';
+import { findTaggedLine, readCrontab, replaceTaggedLine, writeCrontab } from '../monitoring/crontab.js';
 import type { Env, NightlyScheduler } from '../options/table.js';
 import { childEnv } from '../system/environment.js';
 import { ON_WINDOWS } from '../system/files.js';
@@ -19,6 +19,10 @@ import {
   buildSystemdUnits,
   buildTaskXml,
   getUnitName,
+  parseCronDir,
+  parseLaunchdDir,
+  parseSystemdDir,
+  parseTaskDir,
   type NightlyUpdate,
   type UnitFile,
 } from './units.js';
@@ -26,6 +30,8 @@ import {
 export interface NightlySchedule {
   /** Shown before anything is written. */
   files: readonly UnitFile[];
+  /** The installation that the schedule of this name updates now; null: there is none yet. */
+  scheduledDir: string | null;
   install: () => Promise<void>;
 }
 
@@ -69,10 +75,11 @@ const dailyTime = ({ dir }: NightlyUpdate): { hour: number; minute: number } =>
 async function prepareCron(update: NightlyUpdate, { env }: Around): Promise<NightlySchedule> {
   const line = buildCronLine(update, dailyTime(update));
   // Where there is no cron, that is said before anything is shown.
-  await readCrontab(env);
+  const before = findTaggedLine(await readCrontab(env), getCronTag(update.project));
+  const scheduledDir = before === null ? null : parseCronDir(before);
   const install = async (): Promise<void> =>
     writeCrontab(replaceTaggedLine(await readCrontab(env), line, getCronTag(update.project)), env);
-  return { files: [{ path: 'crontab', content: `${line}\n` }], install };
+  return { files: [{ path: 'crontab', content: `${line}\n` }], scheduledDir, install };
 }
 
 async function prepareLaunchd(update: NightlyUpdate, { env }: Around): Promise<NightlySchedule> {
@@ -86,13 +93,23 @@ async function prepareLaunchd(update: NightlyUpdate, { env }: Around): Promise<N
     await call(program, ['bootout', `${domain}/${getUnitName(update.project)}`], env).catch(() => undefined);
     await call(program, ['bootstrap', domain, file.path], env);
   };
-  return { files: [file], install };
+  return { files: [file], scheduledDir: await readDir(file.path, parseLaunchdDir), install };
 }
 
 async function prepareTask(update: NightlyUpdate, { own }: Around): Promise<NightlySchedule> {
   const content = buildTaskXml(update, await isElevated());
   const path = join(own, 'schedule.xml');
-  return { files: [{ path, content }], install: () => createTask(path, content, update.project) };
+  // Fails where there is no such task.
+  const before = await run(system32('schtasks.exe'), ['/Query', '/TN', getUnitName(update.project), '/XML']).then(
+    ({ stdout }) => parseTaskDir(stdout),
+    () => null,
+  );
+  return {
+    files: [{ path, content }],
+    // It prints in the code page of the console, so other letters than ASCII's say nothing.
+    scheduledDir: before !== null && /^[ !-~]+$/.test(before) && !before.includes('?') ? before : null,
+    install: () => createTask(path, content, update.project),
+  };
 }
 
 async function prepareSystemd(update: NightlyUpdate, { env }: Around): Promise<NightlySchedule> {
@@ -106,7 +123,7 @@ async function prepareSystemd(update: NightlyUpdate, { env }: Around): Promise<N
     await call(program, [...scope, 'daemon-reload'], env);
     await call(program, [...scope, 'enable', '--now', `${getUnitName(update.project)}.timer`], env);
   };
-  return { files, install };
+  return { files, scheduledDir: await readDir(files[0]?.path ?? '', parseSystemdDir), install };
 }
 
 /** The program that reads it wants UTF-16 with a byte order mark. */
@@ -119,6 +136,15 @@ async function createTask(path: string, content: string, project: string): Promi
     throw new AgentFailure('error', `the task was not created: ${messageFrom(error)}`, { cause: error });
   } finally {
     await rm(path, { force: true });
+  }
+}
+
+async function readDir(path: string, parse: (text: string) => string | null): Promise<string | null> {
+  try {
+    return parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
   }
 }
 

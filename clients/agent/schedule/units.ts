@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { AgentFailure } from '../exit.js';
 import { quoteForCron } from '../monitoring/crontab.js';
+import type { NightlyScheduler } from '../options/table.js';
 
 export interface NightlyUpdate {
   project: string;
@@ -29,15 +30,20 @@ export function pickNightlyTime(seed: string): { hour: number; minute: number } 
   return { hour: 1 + (first % 4), minute: second % 60 };
 }
 
-/** @throws AgentFailure usage: no scheduler takes control characters in a command */
-export function checkCommand({ command }: NightlyUpdate): void {
+/** @throws AgentFailure usage: the scheduler cannot pass a word of the command on as it is */
+export function checkCommand({ command }: NightlyUpdate, scheduler: NightlyScheduler): void {
   if (command.some((word) => /\p{Cc}/u.test(word)))
     throw new AgentFailure('usage', 'a directory with control characters cannot be scheduled');
+  const expanded = command.find((word) => scheduler === 'task' && /%[^%]+%/.test(word));
+  if (expanded !== undefined)
+    throw new AgentFailure('usage', `the Task Scheduler would expand the variable in ${expanded}`);
 }
 
-/** `%` and `$` are systemd's own, also within quotes. */
-const quoteForSystemd = (word: string): string =>
-  `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`;
+/** `%` and `$` are systemd's own, also within quotes; only in the first word, the program, `$` is a plain character. */
+const quoteForSystemd = (word: string, index: number): string => {
+  const escaped = word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%');
+  return `"${index === 0 ? escaped : escaped.replaceAll('$', '$$$$')}"`;
+};
 
 /** A service that runs once, and the timer that starts it. */
 export function buildSystemdUnits(update: NightlyUpdate, folder: string): UnitFile[] {
@@ -76,6 +82,34 @@ export function buildCronLine(update: NightlyUpdate, { hour, minute }: { hour: n
   const command = update.command.map(quoteForCron).join(' ');
   return `${minute} ${hour} * * * ${command} >/dev/null 2>&1 ${getCronTag(update.project)}`;
 }
+
+/** The installation that a line of the crontab updates; null: it names none. */
+export function parseCronDir(line: string): string | null {
+  const word = /'--dir' ((?:'[^']*'|\\.)+)/.exec(line)?.[1];
+  return word?.replaceAll(/'([^']*)'|\\(.)/g, '$1$2') ?? null;
+}
+
+/** The same of a service unit. */
+export function parseSystemdDir(unit: string): string | null {
+  const word = /^ExecStart=.*"--dir" "((?:[^"\\]|\\.)*)"/m.exec(unit)?.[1];
+  return word?.replaceAll(/\\(.)|%(%)|\$(\$)/g, '$1$2$3') ?? null;
+}
+
+/** The same of a property list. */
+export function parseLaunchdDir(plist: string): string | null {
+  const word = /<string>--dir<\/string>\s*<string>([^<]*)<\/string>/.exec(plist)?.[1];
+  return word === undefined ? null : unescapeXml(word);
+}
+
+/** The same of a task. */
+export function parseTaskDir(xml: string): string | null {
+  const words = unescapeXml(/<Arguments>([^<]*)<\/Arguments>/.exec(xml)?.[1] ?? '');
+  const [, quoted, plain] = /--dir (?:"((?:[^"\\]|\\.)*)"|(\S+))/.exec(words) ?? [];
+  return plain ?? quoted?.replaceAll(/(\\+)$/g, (slashes) => slashes.slice(slashes.length / 2)) ?? null;
+}
+
+const unescapeXml = (text: string): string =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 
 const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

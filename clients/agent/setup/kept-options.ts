@@ -16,7 +16,7 @@ export async function keepOptions(
   const { server, licenseKey, allowHttp, requireSigned, username, passwordFile, machineId } = agent.options;
   const path = join(layout.own, 'agent.json');
   const found = await readConfig(path, false).catch((error: unknown) => {
-    if (error instanceof AgentFailure) return undefined; // Somebody else's: it stays as it is.
+    if (error instanceof AgentFailure && !replace) return undefined; // Somebody else's: it stays as it is.
     throw error;
   });
   if (found === undefined) return;

@@ -2,8 +2,8 @@
  * The programs that the agent starts, found in PATH. Only in absolute directories: an empty entry would be the current
  * one. As root only in those that nobody else may write to, whatever the PATH says that came along.
  */
-import { access, constants, realpath, stat } from 'node:fs/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { access, constants, lstat, realpath, stat } from 'node:fs/promises';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { checkAncestors } from './parents.js';
 import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from './files.js';
@@ -37,4 +37,33 @@ export async function isSafe(path: string): Promise<boolean> {
       throw error;
     },
   );
+}
+
+const OTHERS_WRITE = 0o022;
+const STICKY = 0o1000;
+
+/**
+ * Resolves a program that root will start later, with no one there to look at it.
+ * @returns its path without links
+ * @throws AgentFailure usage: as root, someone else could put another file in its place
+ */
+export async function resolveRootProgram(path: string): Promise<string> {
+  const real = await realpath(path);
+  if (ON_WINDOWS || process.geteuid?.() !== 0) return path;
+  for (let at = real; ; at = dirname(at)) {
+    const stats = await lstat(at);
+    const isSticky = stats.isDirectory() && (stats.mode & STICKY) !== 0;
+    const why =
+      stats.uid !== 0
+        ? `belongs to another user (${stats.uid})`
+        : (stats.mode & OTHERS_WRITE) !== 0 && !isSticky
+          ? 'can be written to by others than root (chmod go-w)'
+          : null;
+    if (why !== null)
+      throw new AgentFailure(
+        'usage',
+        `root must not run ${real} every night: ${at} ${why}; install the agent in a folder of root’s, such as /usr/local/bin`,
+      );
+    if (at === dirname(at)) return real;
+  }
 }

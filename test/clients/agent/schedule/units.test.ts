@@ -10,6 +10,10 @@ import {
   quoteForWindows,
   buildSystemdUnits,
   buildTaskXml,
+  parseCronDir,
+  parseLaunchdDir,
+  parseSystemdDir,
+  parseTaskDir,
   type NightlyUpdate,
 } from '../../../../clients/agent/schedule/units.js';
 
@@ -76,6 +80,16 @@ describe('agent: units of a nightly update', () => {
       expect(words.at(-1)?.replaceAll(/'([^']*)'|\\(.)/g, '$1$2')).to.equal(word);
     });
 
+    it(`finds ${word} again in what each scheduler has`, () => {
+      const command = [...update(word).command, '--restart', '--ca-file=/etc/ca "x" $.pem'];
+      const found = { ...update(word), command };
+      const time = { hour: 3, minute: 7 };
+      expect(parseCronDir(buildCronLine(found, time))).to.equal(word);
+      expect(parseSystemdDir(buildSystemdUnits(found, '/')[0]?.content ?? '')).to.equal(word);
+      expect(parseLaunchdDir(buildLaunchdPlist(found, '/', time).content)).to.equal(word);
+      if (!word.includes('"')) expect(parseTaskDir(buildTaskXml(found, true))).to.equal(word);
+    });
+
     it(`quotes ${word} for systemd`, () => {
       const [service, timer] = buildSystemdUnits(update(word), '/etc/systemd/system');
       expect(service?.path).to.equal('/etc/systemd/system/update-agent-shop.service');
@@ -118,6 +132,17 @@ describe('agent: units of a nightly update', () => {
   });
 
   it('rejects a directory with a line end', () => {
-    expect(() => checkCommand(update('/opt/a\nb'))).to.throw('control characters');
+    expect(() => checkCommand(update('/opt/a\nb'), 'cron')).to.throw('control characters');
+  });
+
+  it('rejects what the Task Scheduler would expand, and takes a single %', () => {
+    expect(() => checkCommand(update('C:\\%TEMP%\\shop'), 'task')).to.throw('%TEMP%');
+    expect(() => checkCommand(update('C:\\100 %'), 'task')).to.not.throw();
+    expect(() => checkCommand(update('/opt/%TEMP%'), 'cron')).to.not.throw();
+  });
+
+  it('leaves $ of the program as it is for systemd, which expands no variable there', () => {
+    const [service] = buildSystemdUnits({ project: 'shop', dir: '/x', command: ['/opt/a$b %/node', '/opt/a$b'] }, '/');
+    expect(service?.content).to.include('ExecStart="/opt/a$b %%/node" "/opt/a$$b"\n');
   });
 });

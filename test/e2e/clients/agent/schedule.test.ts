@@ -2,12 +2,14 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { rootCertificates } from 'node:tls';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { until } from '../../../harness.js';
 import { archiveOf } from '../../../support/release-server.js';
 import { ADMIN, TestService } from '../../../support/service.js';
-import { remove, runAgent, scratch, type Ran } from './agent.js';
+import { MAIN, remove, runAgent, scratch, type Ran } from './agent.js';
 
 const run = promisify(execFile);
 
@@ -157,12 +159,103 @@ describe('update-agent: schedule', function () {
       env: { HOME: home, PATH: `${tools}${delimiter}${process.env.PATH ?? ''}`, XDG_CONFIG_HOME: '' },
     });
     expect(ran, ran.stderr).to.include({ code: 0 });
+    expect(ran.stdout).to.include('WARNING: ').and.include('loginctl enable-linger');
     const units = join(home, '.config', 'systemd', 'user');
     expect(await readFile(join(units, 'update-agent-shop.timer'), 'utf8')).to.include('OnCalendar=');
     expect((await readFile(join(tools, 'calls'), 'utf8')).trim().split('\n')).to.deep.equal([
       '--user daemon-reload',
       '--user enable --now update-agent-shop.timer',
     ]);
+  });
+
+  it('refuses as root a program that another user could replace, and leaves the crontab', async function () {
+    if (process.geteuid?.() !== 0) this.skip();
+    expect((await go(installing(['--license-key', key]))).code).to.equal(0);
+    const program = join(dir, 'update-agent.cjs');
+    await writeFile(program, `import(${JSON.stringify(pathToFileURL(MAIN).href)});\n`);
+    await run('chown', ['-R', '1234:1234', dir]);
+    const ran = await runAgent(
+      ['--action', 'schedule', '--dir', dir, '--scheduler', 'cron', '--yes', '--server', service.url],
+      { program, env: { HOME: home, PATH: `${tools}${delimiter}${process.env.PATH ?? ''}` } },
+    );
+    expect(ran.code, ran.stdout).to.equal(64);
+    expect(ran.stderr).to.include(program).and.include('install the agent in a folder of root’s');
+    expect(await crontab().catch(() => null)).to.equal(null);
+  });
+
+  it('refuses a second installation of the product, names the first, and leaves its line', async () => {
+    expect((await go(installing(['--license-key', key]))).code).to.equal(0);
+    const other = join(home, 'second');
+    expect((await go([...installing(['--license-key', key]), '--dir', other])).code).to.equal(0);
+    expect((await schedule(['--yes'])).code).to.equal(0);
+    const before = await crontab();
+    const ran = await schedule(['--yes', '--dir', other]);
+    expect(ran.code).to.equal(64);
+    expect(ran.stderr).to.include(`updates ${dir} already`);
+    expect(await crontab()).to.equal(before);
+    expect((await schedule(['--yes'])).code).to.equal(0);
+  });
+
+  it('puts the options that no file has into the command, with the proxy and without secrets', async () => {
+    expect((await go(installing(['--license-key', key]))).code).to.equal(0);
+    const ca = join(home, 'ca.pem');
+    await writeFile(ca, rootCertificates[0] ?? '');
+    const pin = 'a'.repeat(64);
+    const ran = await schedule(
+      ['--yes', '--channel', 'stable', '--platform', 'linux-x64', '--ca-file', ca, '--pin', pin],
+      {
+        HTTPS_PROXY: 'proxy.example:3128',
+      },
+    );
+    expect(ran, ran.stderr).to.include({ code: 0 });
+    const line = await crontab();
+    for (const word of ["'--channel=stable'", "'--platform=linux-x64'", `'--ca-file=${ca}'`, `'--pin=${pin}'`])
+      expect(line).to.include(word);
+    expect(line)
+      .to.match(/\* '\/usr\/bin\/env' .*'HTTPS_PROXY=proxy\.example:3128'/)
+      .and.not.include(key);
+    const secret = await schedule(['--yes'], { HTTPS_PROXY: 'http://u:p@proxy.example:3128' });
+    expect(secret.code).to.equal(64);
+    expect(secret.stderr).to.include('HTTPS_PROXY').and.not.include('u:p');
+  });
+
+  it('refuses what cannot be in the command by its name', async () => {
+    expect((await go(installing(['--license-key', key]))).code).to.equal(0);
+    const once = await schedule(['--yes', '--allow-unsigned']);
+    expect(once.code).to.equal(64);
+    expect(once.stderr).to.include('allow-unsigned');
+    const config = join(home, 'config.json');
+    await writeFile(config, JSON.stringify({ server: service.url }), { mode: 0o600 });
+    const keyless = await schedule(['--yes', '--config', config, '--license-key', key]);
+    expect(keyless.code).to.equal(64);
+    expect(keyless.stderr).to.include('license-key').and.include(config);
+    await writeFile(config, JSON.stringify({ server: service.url, 'license-key': key }), { mode: 0o600 });
+    expect((await schedule(['--yes', '--config', config])).code).to.equal(0);
+    expect(await runCronLine()).to.match(/^UP_TO_DATE: /);
+    expect(await crontab().catch(() => null)).to.include(`'--config' '${config}'`);
+  });
+
+  it('compares with root’s own file in the installation of another user', async function () {
+    if (process.geteuid?.() !== 0) this.skip();
+    expect((await go(installing(['--license-key', key]))).code).to.equal(0);
+    await run('chown', ['-R', '1234:1234', dir]);
+    const rootsFile = '/etc/update-agent/shop.json';
+    await mkdir('/etc/update-agent', { recursive: true, mode: 0o755 });
+    const write = (values: object): Promise<void> => writeFile(rootsFile, JSON.stringify(values), { mode: 0o600 });
+    try {
+      await write({ dir, server: service.url });
+      const keyless = await schedule(['--yes', '--license-key', key]);
+      expect(keyless.code).to.equal(64);
+      expect(keyless.stderr).to.include('license-key').and.include(rootsFile);
+      await write({ dir, server: service.url, 'license-key': key });
+      const ran = await schedule(['--yes', '--channel', 'stable']);
+      expect(ran, ran.stderr).to.include({ code: 0 });
+      expect(await crontab())
+        .to.include("'--channel=stable'")
+        .and.not.include(key);
+    } finally {
+      await remove(rootsFile);
+    }
   });
 
   it('names the directory where nothing is installed', async () => {
