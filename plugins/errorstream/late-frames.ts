@@ -1,8 +1,10 @@
 /**
- * Rewrites the frames of occurrences whose source maps were not read in time (contract 21, source maps). It works on
- * what is stored, which holds no secret, and every step may be repeated.
+ * Rewrites the frames of occurrences whose source maps were not read in time (contract 21, source maps). Every step may
+ * be repeated. The rewritten texts are cut like those of a report; the store of the occurrences scrubs them.
  */
-import { inject, injectable } from '../../kernel/contract.js';
+import { inject, injectable, token } from '../../kernel/contract.js';
+import { cutText } from '../../lib/text/cut-text.js';
+import { isoOf } from '../../lib/time.js';
 import {
   VENDOR_PATH,
   type FrameRewriter,
@@ -15,12 +17,20 @@ import {
   type RewrittenOccurrence,
 } from '../../ports/domain/frames.js';
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
+import type { Logger } from '../../ports/logger.js';
 import type { Json } from '../../ports/store.js';
+import { cutHead, cutObject, cutStack } from './limits/cut.js';
+import { LIMITS } from './report.js';
 import { FIND_REWRITER, RAW, sourceOf } from './minified.js';
 import { findFramesOfScripts, writtenBack, type TextFrame } from './trace-lines.js';
 
 /** Occurrences read at a time: they are large. */
 const BATCH = 20;
+/** Frames with source lines, as in a report that is rewritten in time. */
+const MAX_FRAMES_WITH_SOURCE = 6;
+const DEFAULT_DELAY_MS = 30_000;
+
+export const LATE_FRAME_LOG = token<Pick<Logger, 'warn'>>('errorstream.late_frame_log');
 
 type JsonObject = { [key: string]: Json | undefined };
 
@@ -41,26 +51,42 @@ export class LateFrameJob {
   constructor(
     @inject(LATE_OCCURRENCES) private readonly occurrences: LateOccurrences,
     @inject(FIND_REWRITER) private readonly rewriter: () => FrameRewriter | undefined,
+    @inject(LATE_FRAME_LOG) private readonly log: Pick<Logger, 'warn'>,
   ) {}
 
-  /** Works until nothing is due. A project whose maps are still late waits for the next run. */
-  async run(signal: AbortSignal): Promise<void> {
+  /** Works until nothing is due. The occurrences of a project whose maps are still late wait for its next attempt. */
+  async run(signal: AbortSignal, now: number): Promise<void> {
     const rewriter = this.rewriter();
     if (rewriter === undefined) return;
-    const late = new Set<string>();
+    const nextAttempts = new Map<string, string>();
     for (;;) {
       const due = await this.occurrences.due(BATCH);
+      if (due.length === 0) return;
       for (const occurrence of due) {
         if (signal.aborted) return;
-        const { project } = occurrence;
-        if (late.has(project)) await this.occurrences.postpone(occurrence, false);
-        else if (!(await this.#rewrite(rewriter, occurrence))) late.add(project);
+        const next = nextAttempts.get(occurrence.project);
+        if (next !== undefined) await this.occurrences.defer(occurrence, next);
+        else if (!(await this.#tryRewrite(rewriter, occurrence))) {
+          const attempt = await this.occurrences.postpone(occurrence);
+          nextAttempts.set(occurrence.project, attempt ?? isoOf(now + DEFAULT_DELAY_MS));
+        }
       }
-      if (due.length < BATCH) return;
     }
   }
 
-  /** False: its maps are late again. */
+  /** A damaged occurrence must not keep the others from their turn. */
+  async #tryRewrite(rewriter: FrameRewriter, occurrence: LateOccurrence): Promise<boolean> {
+    try {
+      return await this.#rewrite(rewriter, occurrence);
+    } catch (err) {
+      const { id, project } = occurrence;
+      this.log.warn({ err, occurrence: id, project }, 'late frames not rewritten');
+      await this.occurrences.postpone(occurrence);
+      return true;
+    }
+  }
+
+  /** Returns false when its maps are late again. */
   async #rewrite(rewriter: FrameRewriter, occurrence: LateOccurrence): Promise<boolean> {
     const { late, project, stack_trace: trace, context } = occurrence;
     const names = new Map(late.scripts.map(({ shown, file }) => [shown, file]));
@@ -77,10 +103,7 @@ export class LateFrameJob {
     for (const release of late.releases) {
       const answer = await rewriter.rewrite({ project, release, dist: late.dist, debugIds, frames: all });
       if (answer === null) continue;
-      if (answer.late.length > 0) {
-        await this.occurrences.postpone(occurrence, true);
-        return false;
-      }
+      if (answer.late.length > 0) return false;
       found = answer;
       if (answer.frames.some((position) => position !== null)) break;
     }
@@ -104,13 +127,31 @@ function rewrittenBy(
   delete rest['missing_source_maps'];
   if (found !== null && found.missing.length > 0)
     rest['missing_source_maps'] = found.missing.map((map) => ({ ...map }));
-  if (frames !== null) rest['frames'] = frames.map((frame) => rewrittenFrame(frame, raw, inContext));
-  else if (inText.some((position) => position !== null)) rest['raw_stack_trace'] ??= (stack_trace ?? '').slice(0, RAW);
+  if (frames !== null) {
+    let withSource = MAX_FRAMES_WITH_SOURCE;
+    rest['frames'] = frames.map((frame) => {
+      const rewritten = rewrittenFrame(frame, raw, inContext);
+      const fields = objectOf(rewritten);
+      if (rewritten === frame || fields === null) return frame;
+      if (fields['in_app'] === true && withSource-- > 0) return rewritten;
+      const { source: _, ...others } = fields;
+      return others;
+    });
+  }
+  if (frames === null && inText.some((position) => position !== null))
+    rest['raw_stack_trace'] ??= (stack_trace ?? '').slice(0, RAW);
   if (own !== null) Object.assign(rest, sourceOf(own));
   return {
-    stack_trace: stack_trace === null ? null : writtenBack(stack_trace, text, inText),
-    context: Object.keys(rest).length === 0 ? null : rest,
-    place: own === null ? undefined : { file_path: own.file, line_no: own.line, function_name: own.function },
+    stack_trace: stack_trace === null ? null : cutStack(writtenBack(stack_trace, text, inText), LIMITS.stack_trace),
+    context: Object.keys(rest).length === 0 ? null : cutObject(rest as { [key: string]: Json }, LIMITS.context),
+    place:
+      own === null
+        ? undefined
+        : {
+            file_path: cutHead(own.file, LIMITS.path),
+            line_no: own.line,
+            function_name: own.function === null ? null : cutText(own.function, LIMITS.short),
+          },
   };
 }
 

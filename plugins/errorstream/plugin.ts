@@ -13,7 +13,7 @@ import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { ERRORS } from './errors.js';
 import { firstErrorCommand } from './first-error.js';
-import { LateFrameJob } from './late-frames.js';
+import { LATE_FRAME_LOG, LateFrameJob } from './late-frames.js';
 import { FIND_REWRITER } from './minified.js';
 import { ErrorReportIntake } from './intake.js';
 import { pages, panels, type ErrorPageDeps } from './pages.js';
@@ -55,6 +55,7 @@ export default definePlugin({
       baseUrl: () => ctx.app.base_url,
     };
     ctx.bind(FIND_REWRITER, () => ctx.find(FRAME_REWRITER));
+    ctx.bind(LATE_FRAME_LOG, ctx.log);
     const { intake, lateFrames } = ctx.services({ intake: ErrorReportIntake, lateFrames: LateFrameJob });
     const rules = buildRules(ctx, ruleDeps(ctx));
     return {
@@ -63,7 +64,12 @@ export default definePlugin({
       panels: panels(page),
       jobs: [
         ...ruleJobs(rules),
-        { name: 'late_frames', everyMs: 30_000, timeoutMs: 600_000, run: ({ signal }) => lateFrames.run(signal) },
+        {
+          name: 'late_frames',
+          everyMs: 30_000,
+          timeoutMs: 600_000,
+          run: ({ signal }) => lateFrames.run(signal, ctx.clock.now()),
+        },
       ],
       services: { [ERROR_INTAKE.name]: intake },
       extensions: [

@@ -1,10 +1,12 @@
 /** Turns a validated body into a report for the bug tracker, cut to its limits (contract 21, intake). Pure. */
 import { invalid } from '../../kernel/errors.js';
+import { sizeOf } from '../../lib/json/json-size.js';
 import { correctSenderTime } from '../../lib/clocks/sender-clock.js';
 import { urgencyOf } from '../../lib/urgency.js';
 import type { Details, Report } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport, ErrorSender } from '../../ports/domain/errors.js';
 import type { Json } from '../../ports/store.js';
+import type { LateFrames } from '../../ports/domain/frames.js';
 import type { ErrorBody } from './body.js';
 import { cutHead, cutNewest, cutObject, cutStack } from './limits/cut.js';
 import { formatCrashReport } from './apple-crash.js';
@@ -29,6 +31,16 @@ export const LIMITS = {
   fingerprint: 32,
   fingerprint_element: 1024,
 } as const;
+
+/** Frames, and characters of JSON, that are stored for a later attempt to rewrite them. */
+const MAX_LATE_FRAMES = 20;
+const MAX_LATE_SIZE = 16_384;
+
+/** Null when it is too large: the frames then stay as they came. */
+function boundLate(late: LateFrames): LateFrames | null {
+  const bounded = { ...late, stack: late.stack.slice(0, MAX_LATE_FRAMES) };
+  return sizeOf(bounded as unknown as Json, MAX_LATE_SIZE) <= MAX_LATE_SIZE ? bounded : null;
+}
 
 /** Cuts fields, and remembers the names of those that were cut, as the caller used them. */
 class Cutter {
@@ -157,7 +169,7 @@ export function reportOf(
     file_path: cutter.text(file, path, LIMITS.path, cutHead),
     function_name: body.function ?? null,
     line_no: body.line ?? body.line_no ?? null,
-    late: body.late ?? null,
+    late: body.late ? boundLate(body.late) : null,
     stack_trace: cutter.text('stack_trace', trace, LIMITS.stack_trace, cutStack),
     environment,
     app_version: cutter.text(version, versionText === null ? null : versionName(versionText), LIMITS.short),

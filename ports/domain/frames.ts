@@ -109,10 +109,12 @@ export interface LateOccurrences {
    */
   rewrite(occurrence: LateOccurrence, rewritten: RewrittenOccurrence): Promise<void>;
   /**
-   * Tries again later, less and less often, and gives up after some attempts.
-   * @param attempted false: it was not tried
+   * Schedules the next attempt after a failed one, with a growing delay. Gives up after some attempts and after a day.
+   * @returns when the next attempt is due, RFC 3339; null when it gave up
    */
-  postpone(occurrence: LateOccurrence, attempted: boolean): Promise<void>;
+  postpone(occurrence: LateOccurrence): Promise<string | null>;
+  /** Schedules the next attempt without counting one. @param until RFC 3339 */
+  defer(occurrence: LateOccurrence, until: string): Promise<void>;
 }
 
 export const LATE_OCCURRENCES = token<LateOccurrences>('bugs.late_occurrences');

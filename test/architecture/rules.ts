@@ -124,6 +124,14 @@ export const RULES: readonly Rule[] = [
     says: 'plugins/mcp imports what a plugin may, and the library of the Model Context Protocol',
   },
   {
+    // What a comment quotes is what its page shows as a quote.
+    layer: 'plugins',
+    files: /^plugins\/bugs\//,
+    project: [PORTS, KERNEL_API],
+    packages: [PURE, /^markdown-it$/],
+    says: 'plugins/bugs imports what a plugin may, and the library that reads Markdown',
+  },
+  {
     // Mail leaves by a library that speaks SMTP; everything else goes through the port.
     layer: 'plugins',
     files: /^plugins\/notifications\//,

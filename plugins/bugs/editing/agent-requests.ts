@@ -9,12 +9,10 @@ import { AGENT_REQUESTED, type AgentRequest } from '../../../ports/domain/agent-
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { alreadyClaimed, onHold } from '../item/lease.js';
+import { isFinished } from '../item/transitions.js';
 import { isHeld, isLive, statusAt } from '../item/view.js';
 import { Items } from '../store/items.js';
 import { SecretGuard } from '../store/secret-guard.js';
-
-/** Statuses in which an agent can still work. */
-const WORKABLE: ReadonlySet<string> = new Set(['open', 'in_progress', 'needs_info']);
 
 @injectable()
 export class AgentRequests {
@@ -39,7 +37,7 @@ export class AgentRequests {
       asked = !item.outbox.some((entry) => entry.id === id) && (await this.deps.activity.get(id)) === null;
       if (!asked) return;
       const now = this.deps.clock.now();
-      if (!WORKABLE.has(statusAt(item, now)))
+      if (isFinished(statusAt(item, now)))
         throw new ServiceError(
           'invalid_transition',
           'An agent is asked for an item that is open or needs information.',

@@ -7,9 +7,10 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { all, pages } from '../../../lib/paging.js';
 import type { ForgeOutcome, ReceivedPullRequest } from '../../../ports/domain/forge-changes.js';
 import { Closing } from '../builds/closing.js';
-import type { BugCaller } from '../caller.js';
+import { SYSTEM_CALLER, type BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { getPullRequestKey } from '../item/derived.js';
+import { findPullRequest } from '../builds/find-pull-request.js';
 import type { ItemDoc } from '../item/model.js';
 import { Items } from '../store/items.js';
 import { planPullRequest } from './review-plan.js';
@@ -17,7 +18,6 @@ import { planPullRequest } from './review-plan.js';
 const BATCH = 100;
 
 type Follower = Pick<BugCaller, 'id' | 'name'>;
-const SYSTEM: Follower = { id: 'system', name: 'system' };
 
 @injectable()
 export class Reviews {
@@ -27,18 +27,9 @@ export class Reviews {
     @inject(Closing) private readonly builds: Closing,
   ) {}
 
-  /** What a forge said last of a pull request; null: nothing. */
-  async find(project: string, url: string): Promise<ReceivedPullRequest | null> {
-    for (const known of this.deps.pullRequests()) {
-      const found = await known.find(project, url);
-      if (found !== null) return found;
-    }
-    return null;
-  }
-
   /** After a delivery: applies the state of the request to the items that name it as their fix. */
   async follow(project: string, url: string, caller: Follower): Promise<{ ref: string; outcome: ForgeOutcome }[]> {
-    const pull = await this.find(project, url);
+    const pull = await findPullRequest(this.deps, project, url);
     if (pull === null) return [];
     const filter = { pr_key: getPullRequestKey(project, url) };
     const followed: { ref: string; outcome: ForgeOutcome }[] = [];
@@ -48,15 +39,15 @@ export class Reviews {
   }
 
   /** After an edit: applies what the forge has said of the item's request since the edit, or a merge from before it. */
-  async settle(item: ItemDoc, caller: Follower = SYSTEM): Promise<ItemDoc> {
+  async settle(item: ItemDoc, caller: Follower = SYSTEM_CALLER): Promise<ItemDoc> {
     if (!item.pr_key || !item.pr_url) return item;
-    const pull = await this.find(item.project, item.pr_url);
+    const pull = await findPullRequest(this.deps, item.project, item.pr_url);
     return pull !== null && isDue(item, pull) ? (await this.#apply(item.id, pull, caller)).doc : item;
   }
 
   /** Warnings for the caller that set the pull request. */
   async warnings({ project, pr_url, review }: ItemDoc): Promise<string[]> {
-    const pull = review === 'open' && pr_url ? await this.find(project, pr_url) : null;
+    const pull = review === 'open' && pr_url ? await findPullRequest(this.deps, project, pr_url) : null;
     if (pull?.state !== 'closed') return [];
     return [
       'This pull request was closed without a merge: open it again, or name another `pr_url`, or the `fix_commit`.',

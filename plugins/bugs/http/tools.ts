@@ -27,6 +27,7 @@ const untrusted: readonly string[] = [
   'context',
   'breadcrumbs',
   'body',
+  'note',
   'author',
   'actor',
   'agent',

@@ -3,7 +3,6 @@
  * severity).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { higherLevel, type ChangeSet } from '../item/change-set.js';
 import { Items } from '../store/items.js';
@@ -11,10 +10,8 @@ import type { ItemDoc } from '../item/model.js';
 import { hourCount } from '../item/rate.js';
 import { rankOfRate, severityOf } from '../item/severity.js';
 import { levelRank } from '../item/first-document.js';
+import { isFinished } from '../item/transitions.js';
 import type { IncomingReport } from './incoming-report.js';
-
-/** Statuses that are raised: reports of old installations raise no resolved or closed items. */
-const RAISED: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['open', 'in_progress', 'needs_info']);
 
 @injectable()
 export class Escalation {
@@ -39,7 +36,7 @@ export class Escalation {
 
   isDue(item: ItemDoc, incoming: IncomingReport): boolean {
     if (levelRank(incoming.report) > item.level_rank) return true;
-    if (item.severity_locked || !RAISED.has(item.status) || item.severity_rank === 3) return false;
+    if (item.severity_locked || isFinished(item.status) || item.severity_rank === 3) return false;
     return this.#rateRank(item, incoming) > item.severity_rank;
   }
 
@@ -49,7 +46,7 @@ export class Escalation {
   }
 
   #plan(item: ItemDoc, change: ChangeSet, incoming: IncomingReport): void {
-    if (item.severity_locked || !RAISED.has(item.status)) return;
+    if (item.severity_locked || isFinished(item.status)) return;
     const level = levelRank(incoming.report);
     const higher = level > item.level_rank;
     const rate = this.#rateRank(item, incoming);

@@ -1,12 +1,13 @@
 /**
- * Kept occurrences whose frames are rewritten after they were counted (ports/domain/late-frames.ts).
+ * Stored occurrences whose frames are rewritten after they were counted (ports/domain/frames.ts).
  *
  * Order: the grouping key of the rewritten frames → the item's own place and trace, where the occurrence is its first →
  * the occurrence, which is no longer due from then on. Each step may be repeated, so a crash leaves the occurrence to
  * the next run.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { isoOf } from '../../../lib/time.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
 import type { LateOccurrence, LateOccurrences, RewrittenOccurrence } from '../../../ports/domain/frames.js';
 import { SYSTEM_CALLER } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -16,17 +17,20 @@ import { keyedBy } from '../grouprules/ruled-input.js';
 import { Keys, type Keyed } from '../groups/keys.js';
 import { slotId } from '../item/document-ids.js';
 import type { ItemDoc } from '../item/model.js';
-import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+import type { OccurrenceDoc, StoredOccurrence } from '../item/occurrence-documents.js';
 import { unpack } from '../item/payload.js';
+import { isFinished } from '../item/transitions.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
+import { scrubDetails } from '../text/scrub.js';
+import { scrubText } from '../text/scrub-text.js';
 import { retold } from '../text/search-text.js';
 
 const MOST_ATTEMPTS = 12;
 /** Milliseconds until the next attempt; twice as many after each, up to the longest. */
 const FIRST_WAIT_MS = 30_000;
 const LONGEST_WAIT_MS = 900_000;
+const MAX_AGE_MS = DAY_MS;
 const MOST_KEYS = 500;
-
-const WORKED_ON: ReadonlySet<ItemDoc['status']> = new Set(['open', 'in_progress', 'needs_info']);
 
 @injectable()
 export class StoredLateOccurrences implements LateOccurrences {
@@ -38,33 +42,61 @@ export class StoredLateOccurrences implements LateOccurrences {
   ) {}
 
   async due(limit: number): Promise<LateOccurrence[]> {
-    const { occurrences, items, texts, clock } = this.deps;
+    const { occurrences, items, clock } = this.deps;
     const filter = { late_at: { lte: clock.iso() } };
-    const page = await occurrences.find({ filter, sort: [['late_at', 'asc']], limit });
-    const found: LateOccurrence[] = [];
-    for (const stored of page.items) {
-      const doc = await unpack(stored, (id) => texts.get(id));
-      const item = await items.get(doc.item_id);
-      const { id, occurrence_id, late, stack_trace, context } = doc;
-      if (item === null || late === undefined) await this.#settle(doc);
-      else found.push({ id, occurrence_id, project: item.project, late, stack_trace, context });
+    for (;;) {
+      const page = await occurrences.find({ filter, sort: [['late_at', 'asc']], limit });
+      const found: LateOccurrence[] = [];
+      for (const stored of page.items) {
+        const doc = await this.#unpack(stored);
+        const item = doc && (await items.get(doc.item_id));
+        if (!item || doc?.late === undefined) await this.#settle(stored);
+        else {
+          const { id, occurrence_id, late, stack_trace, context } = doc;
+          found.push({ id, occurrence_id, project: item.project, late, stack_trace, context });
+        }
+      }
+      // Settled ones are no longer due.
+      if (found.length > 0 || page.items.length < limit) return found;
     }
-    return found;
   }
 
-  async postpone(occurrence: LateOccurrence, attempted: boolean): Promise<void> {
+  /** Null when the occurrence is damaged. */
+  async #unpack(stored: StoredOccurrence): Promise<OccurrenceDoc | null> {
+    try {
+      return await unpack(stored, (id) => this.deps.texts.get(id));
+    } catch (err) {
+      this.deps.log.warn({ err, occurrence: stored.id }, 'late frames given up: the occurrence is damaged');
+      return null;
+    }
+  }
+
+  async postpone(occurrence: LateOccurrence): Promise<string | null> {
     const { occurrences, clock } = this.deps;
     const { id, occurrence_id } = occurrence;
     const stored = await this.#stored(occurrence);
-    if (stored?.late === undefined) return;
-    const tries = stored.late.tries + (attempted ? 1 : 0);
-    if (tries >= MOST_ATTEMPTS) return this.#settle(stored);
-    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.max(0, tries - 1));
-    const set = { late_at: isoOf(clock.now() + wait), 'late.tries': tries };
-    await occurrences.change({ id, occurrence_id }, { set });
+    if (stored?.late === undefined) return null;
+    const tries = stored.late.tries + 1;
+    if (tries >= MOST_ATTEMPTS || clock.now() - Date.parse(stored.received_at) > MAX_AGE_MS) {
+      await this.#settle(stored);
+      return null;
+    }
+    const late_at = isoOf(clock.now() + Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)));
+    await occurrences.change({ id, occurrence_id }, { set: { late_at, 'late.tries': tries } });
+    return late_at;
   }
 
-  async rewrite(occurrence: LateOccurrence, { stack_trace, context, place }: RewrittenOccurrence): Promise<void> {
+  async defer({ id, occurrence_id }: LateOccurrence, until: string): Promise<void> {
+    const { occurrences, clock } = this.deps;
+    const oldest = isoOf(clock.now() - MAX_AGE_MS);
+    const young = { id, occurrence_id, received_at: { gte: oldest } };
+    if ((await occurrences.change(young, { set: { late_at: until } })) === null)
+      await this.#settle({ id, occurrence_id });
+  }
+
+  async rewrite(occurrence: LateOccurrence, rewritten: RewrittenOccurrence): Promise<void> {
+    // Sources may hold credentials, as reports may.
+    const { stack_trace, context, place } = scrubRewritten(rewritten);
     const { items, texts, occurrences } = this.deps;
     const { id, occurrence_id } = occurrence;
     const found = await occurrences.get(id);
@@ -74,8 +106,9 @@ export class StoredLateOccurrences implements LateOccurrences {
     const isShared = 'stack_of_item' in found && found.stack_of_item === true;
     const placed = place === undefined ? {} : placeIn(place);
     const after: OccurrenceDoc = { ...stored, stack_trace, context, ...placed };
-    const key = place === undefined ? null : await this.#regroup(item, stored, after);
-    if (place !== undefined && id === slotId(item.id, 0)) await this.#showPlace(item, stored, after);
+    const isFirst = id === slotId(item.id, 0);
+    const key = place === undefined ? null : await this.#regroup(item, stored, after, isFirst);
+    if (place !== undefined && isFirst) await this.#showPlace(item, stored, after);
     if (isShared) await texts.change({ id: item.id }, { set: { stack_trace } });
     const set = {
       context,
@@ -94,35 +127,41 @@ export class StoredLateOccurrences implements LateOccurrences {
     return unpack(stored, (itemId) => this.deps.texts.get(itemId));
   }
 
-  async #settle({ id, occurrence_id }: OccurrenceDoc): Promise<void> {
+  async #settle({ id, occurrence_id }: Pick<OccurrenceDoc, 'id' | 'occurrence_id'>): Promise<void> {
     await this.deps.occurrences.change({ id, occurrence_id }, { unset: ['late', 'late_at'] });
   }
 
   /**
-   * Leads later reports with the rewritten frames to the item. One minified name may stand for several functions, so
-   * the first of them that is rewritten has the item.
+   * Leads later reports with the rewritten frames to the item, or joins the item that has them. One minified name may
+   * stand for several functions: the first key that is rewritten decides, and only the item's first occurrence joins.
    * @returns the key; null where the occurrence's keys do not follow from what is stored of it
    */
-  async #regroup(item: ItemDoc, before: OccurrenceDoc, after: OccurrenceDoc): Promise<string | null> {
+  async #regroup(item: ItemDoc, before: OccurrenceDoc, after: OccurrenceDoc, isFirst: boolean): Promise<string | null> {
     if ((await this.#keyed(item, before)).dedup_key !== before.dedup_key) return null;
     const keyed = await this.#keyed(item, after);
     const led = await this.keys.known(item.project, keyed.dedup_key);
-    if (led === null) {
-      const { items: own } = await this.deps.keys.find({ filter: { item_id: item.id }, limit: MOST_KEYS });
-      const isFirst = own.length < MOST_KEYS && own.every(({ came }) => came !== 'rewritten');
-      if (isFirst && item.status !== 'duplicate') await this.keys.addRewritten(keyed, item.id);
-    } else if (led !== item.id) await this.#join(item, led);
+    if (led === item.id) return keyed.dedup_key;
+    const { items: own } = await this.deps.keys.find({ filter: { item_id: item.id }, limit: MOST_KEYS });
+    const isUndecided = own.length < MOST_KEYS && own.every(({ came }) => came !== 'rewritten');
+    if (!isUndecided || item.status === 'duplicate') return keyed.dedup_key;
+    if (led === null) await this.keys.addRewritten(keyed, item.id);
+    else if (isFirst) await this.#join(item, led);
     return keyed.dedup_key;
   }
 
   /** The error was counted under its source before: an item without a claim joins that one. */
   async #join({ id }: ItemDoc, into: string): Promise<void> {
-    const { items, occurrences } = this.deps;
-    const [item, other, first] = [await items.get(id), await items.get(into), await occurrences.get(slotId(id, 0))];
-    const isLate = first !== null && ('late' in first || 'rewritten' in first);
-    if (item === null || other === null || !WORKED_ON.has(other.status)) return;
-    if (item.status !== 'open' || item.claim !== null || item.assignee || !isLate) return;
-    await this.merging.merge(id, into, SYSTEM_CALLER);
+    const { items } = this.deps;
+    const [item, other] = [await items.get(id), await items.get(into)];
+    // A muted item would hide the error.
+    if (item === null || other === null || isFinished(other.status) || other.muted) return;
+    if (item.status !== 'open' || item.claim !== null || item.assignee) return;
+    try {
+      await this.merging.merge(id, into, SYSTEM_CALLER);
+    } catch (error) {
+      // An agent or a user changed one of them meanwhile: they stay apart.
+      if (!(error instanceof ServiceError)) throw error;
+    }
   }
 
   async #keyed({ type, project, title }: ItemDoc, occurrence: OccurrenceDoc): Promise<Keyed> {
@@ -138,6 +177,19 @@ export class StoredLateOccurrences implements LateOccurrences {
     // A title that is changed meanwhile is found by its own words.
     await items.change({ id, search_text }, { set: { search_text: retold(search_text, { title, file_path }) } });
   }
+}
+
+function scrubRewritten({ stack_trace, context, place }: RewrittenOccurrence): RewrittenOccurrence {
+  const scrub = (text: string | null): string | null => (text === null ? null : scrubText(cleanText(text)));
+  return {
+    stack_trace: scrub(stack_trace),
+    context: scrubDetails({ context, breadcrumbs: null }).context,
+    place: place && {
+      ...place,
+      file_path: scrub(place.file_path) ?? '',
+      function_name: scrub(place.function_name),
+    },
+  };
 }
 
 const placeIn = ({ file_path, line_no, function_name }: NonNullable<RewrittenOccurrence['place']>) => ({

@@ -57,6 +57,8 @@ const FORGES: readonly Forge[] = [
   },
 ];
 
+const isDotted = (part: string): boolean => part === '.' || part === '..';
+
 const COMMIT = /^[0-9a-f]{7,64}$/i;
 /** What names a version in place of a commit: `v1.4.2`. */
 const TAG = /^v?\d{1,9}(?:\.\d{1,9}){1,3}(?:-[0-9A-Za-z.-]{1,64})?$/;
@@ -92,8 +94,12 @@ function withRoot(file: string | null, roots: NonNullable<CodeSettings['path_roo
   return `${root.to}${joint}${rest}`.replace(/^\/+/, '').replaceAll('//', '/');
 }
 
+const DRIVE = /^[a-z]:/i;
+/** Windows ignores the case of drive letters. */
+const lowerDrive = (path: string): string => path.replace(DRIVE, (drive) => drive.toLowerCase());
+
 const isBelow = (path: string, folder: string): boolean =>
-  path.startsWith(folder) && (folder.endsWith('/') || path.charAt(folder.length) === '/');
+  lowerDrive(path).startsWith(lowerDrive(folder)) && (folder.endsWith('/') || path.charAt(folder.length) === '/');
 
 /** The tag, where the item names one in place of a commit, or its version has one. */
 function tagOf(
@@ -104,9 +110,9 @@ function tagOf(
   const version = last_build ?? app_version;
   if (!tag_format || version === null) return null;
   const plain = version.replace(/^[^@]*@/, '').replace(/^v(?=\d)/, '');
-  return VERSION.test(plain)
-    ? tag_format.replaceAll('{version}', plain).split('/').map(encodeURIComponent).join('/')
-    : null;
+  const parts = tag_format.replaceAll('{version}', plain).split('/');
+  // A browser resolves `..`, which would lead to another repository.
+  return VERSION.test(plain) && !parts.some(isDotted) ? parts.map(encodeURIComponent).join('/') : null;
 }
 
 /** The address of a commit; null where the repository or the forge's form of addresses is not known. */
@@ -138,6 +144,6 @@ function pathOf(file: string | null): string | null {
   const path = file.replaceAll('\\', '/').replace(/^(?:\.\/)+/, '');
   const parts = path.split('/');
   if (path === '' || /^(?:\/|[a-z][a-z0-9+.-]*:|<|\()/i.test(path)) return null;
-  if (parts.some((part) => part === '' || part === '.' || part === '..' || part === 'node_modules')) return null;
+  if (parts.some((part) => part === '' || isDotted(part) || part === 'node_modules')) return null;
   return path.isWellFormed() ? parts.map(encodeURIComponent).join('/') : null;
 }

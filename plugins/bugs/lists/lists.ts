@@ -15,6 +15,7 @@ import { KnownBuilds } from '../builds/known-builds.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { PageAnswer, PageRequest } from './page-request.js';
 import { Parts, type Part } from './parts.js';
+import { findPullRequest } from '../builds/find-pull-request.js';
 import { similarTo } from './similar.js';
 import { ItemPlaces, type ItemSurroundings } from './item-places.js';
 import { filterFor, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
@@ -85,6 +86,8 @@ const MARKED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~(.*)$/s;
 
 /** Items near a claimed one that are named. */
 const MOST_SIMILAR = 3;
+/** Words that are searched for them: a claim waits for it. */
+const FEW_WORDS = 2;
 
 const similarView = ({ ref, title, status, severity, resolved_in_build, fix_commit = null }: ItemDoc): SimilarItem => ({
   ref,
@@ -210,14 +213,26 @@ export class Lists {
     return { item, ...surroundings, people, ...parts, pull_request, requester, handover };
   }
 
-  /** What an agent reads first with an item that it has just claimed. */
-  async briefing(item: Item): Promise<Briefing> {
+  /**
+   * What an agent reads first with an item that it has just claimed. A failure costs the briefing, never the claim
+   * token that comes with it.
+   */
+  async briefing(item: Item): Promise<Partial<Briefing>> {
+    try {
+      return await this.#brief(item);
+    } catch (err) {
+      this.deps.log.error({ err, item: item.id }, 'claimed item answered without its briefing');
+      return {};
+    }
+  }
+
+  async #brief(item: Item): Promise<Briefing> {
     const stored = await this.deps.items.get(item.id);
     const [places, requester, occurrence, similar] = await Promise.all([
       this.around.of(item, stored ?? {}),
       this.#requester(item, stored),
       this.parts.newest(item.id),
-      stored === null ? [] : similarTo(this.deps, stored, MOST_SIMILAR),
+      stored === null ? [] : similarTo(this.deps, stored, MOST_SIMILAR, FEW_WORDS),
     ]);
     return { ...places, requester, ...(occurrence && { occurrence }), similar: similar.map(similarView) };
   }
@@ -229,14 +244,10 @@ export class Lists {
   }
 
   async #pullRequest({ project, pr_url }: ItemDoc): Promise<PullRequestView | null> {
-    if (!pr_url) return null;
-    for (const known of this.deps.pullRequests()) {
-      const found = await known.find(project, pr_url);
-      if (found === null) continue;
-      const { heard_at: _, ...pull } = found;
-      return { ...pull, untrusted_fields: OUTSIDE_OF_PULL_REQUEST };
-    }
-    return null;
+    const found = pr_url ? await findPullRequest(this.deps, project, pr_url) : null;
+    if (found === null) return null;
+    const { heard_at: _, ...pull } = found;
+    return { ...pull, untrusted_fields: OUTSIDE_OF_PULL_REQUEST };
   }
 
   /** The projects that take reports and that the caller may see, with their open items and the newest version. */

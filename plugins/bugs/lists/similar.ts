@@ -27,11 +27,11 @@ const READ = 4_096;
 const WORD = /[\p{L}\p{N}_]+/gu;
 
 /** The words of a text that tell it from others, the longest first, since long words are the rare ones. Pure. */
-export function tellingWords(text: string): string[] {
+export function tellingWords(text: string, maxWords = MOST_WORDS): string[] {
   const words = (text.slice(0, READ).toLowerCase().match(WORD) ?? []).filter(
     (word) => word.length >= SHORTEST && !COMMON.has(word) && /\p{L}/u.test(word),
   );
-  return [...new Set(words)].toSorted((a, b) => b.length - a.length).slice(0, MOST_WORDS);
+  return [...new Set(words)].toSorted((a, b) => b.length - a.length).slice(0, maxWords);
 }
 
 /**
@@ -43,13 +43,14 @@ export async function similarTo(
   { items, words, texts }: Pick<BugDeps, 'items' | 'words' | 'texts'>,
   item: ItemDoc,
   limit: number,
+  maxWords = MOST_WORDS,
 ): Promise<ItemDoc[]> {
   const { id, project, exception_class, file_path } = item;
-  const titleWords = tellingWords(item.title);
+  const titleWords = tellingWords(item.title, maxWords);
   const find = async (filter: Filter, most: number): Promise<readonly ItemDoc[]> =>
     (await items.find({ filter: { project, ...filter }, sort: sortOf(), limit: most })).items;
   const description = (await texts.get(id))?.description ?? '';
-  const describedWords = tellingWords(description);
+  const describedWords = tellingWords(description, maxWords);
   const [byClass, byFile, described, ...byWord] = await Promise.all([
     exception_class === null ? [] : find({ exception_class }, limit + 1),
     file_path === null ? [] : find({ file_path }, limit + 1),

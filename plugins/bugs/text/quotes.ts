@@ -1,27 +1,31 @@
-/** Parts of a comment that repeat words of others: blocks of quotes and of code, as Markdown has them. Pure. */
+/**
+ * Parts of a comment that repeat words of others: quotes and code, where the page's own reader of Markdown sees them.
+ * Pure.
+ */
+import MarkdownIt, { type Token } from 'markdown-it';
 import type { UserTextPart } from '../../../ports/tools.js';
 
-const QUOTE = /^ {0,3}>/;
-const INDENTED = /^(?: {4}|\t)/;
-const CODE = /^ {0,3}(```+|~~~+)/;
+const markdown = new MarkdownIt();
+const QUOTING: ReadonlySet<string> = new Set(['blockquote_open', 'fence', 'code_block']);
 
 /** Whether any part of a comment is quoted. */
 export const hasQuote = (body: string): boolean => splitQuotes(body).some(({ quoted }) => quoted);
 
-/** The user's own lines and the blocks that quote, in their order. A quote goes on to the next empty line. */
+/** Returns the user's own lines and the blocks that quote, in their order. */
 export function splitQuotes(body: string): UserTextPart[] {
+  const lines = body.split(/\r\n?|\n/);
+  const isQuoted = lines.map(() => false);
+  const tokens: Token[] = [];
+  markdown.block.parse(lines.join('\n'), markdown, {}, tokens);
+  for (const { type, map } of tokens) {
+    if (map !== null && QUOTING.has(type)) isQuoted.fill(true, map[0], map[1]);
+  }
   const parts: { lines: string[]; quoted: boolean }[] = [];
-  let code: string | null = null;
-  let quote = false;
-  for (const line of body.split(/\r\n?|\n/)) {
-    const mark = CODE.exec(line)?.[1];
-    quote = code === null && (QUOTE.test(line) || (quote && line.trim() !== ''));
-    const quoted = code !== null || mark !== undefined || quote || INDENTED.test(line);
-    if (code === null) code = mark ?? null;
-    else if (mark?.startsWith(code) === true) code = null;
+  for (const [i, line] of lines.entries()) {
+    const quoted = isQuoted[i] === true;
     const last = parts.at(-1);
     if (last?.quoted === quoted) last.lines.push(line);
     else parts.push({ lines: [line], quoted });
   }
-  return parts.map(({ lines, quoted }) => ({ text: lines.join('\n'), quoted }));
+  return parts.map((part) => ({ text: part.lines.join('\n'), quoted: part.quoted }));
 }

@@ -10,12 +10,43 @@ type Loose = Record<string, unknown>;
 class SlowSourceMaps extends ChildProcessSourceMaps {
   isBusy = true;
   asked = 0;
+  /** Answers in place of the map. */
+  sources: ((column: number) => SourcePosition) | null = null;
 
-  override locate(question: MapQuestion): Promise<(SourcePosition | null)[]> {
+  override async locate(question: MapQuestion): Promise<(SourcePosition | null)[]> {
     this.asked++;
-    return this.isBusy ? Promise.reject(new MapRefused('was not read in time', false)) : super.locate(question);
+    if (this.isBusy) throw new MapRefused('was not read in time', false);
+    const { sources } = this;
+    return sources === null ? super.locate(question) : question.positions.map(({ column }) => sources(column));
   }
 }
+
+const SECRETS = ['AKIAIOSFODNN7EXAMPLE', 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'];
+const LINES = Array.from({ length: 5 }, () => `const key = '${SECRETS.join(' ')}'; ${'x'.repeat(900)}`);
+
+/** Two functions of two files behind one minified name: the column tells them apart. */
+const twoFunctions = (column: number): SourcePosition => ({
+  file: column < 100 ? 'src/a.js' : 'src/b.js',
+  line: column,
+  column: 1,
+  function: column < 100 ? 'first' : 'second',
+  source: { before: LINES, line: LINES[0] ?? '', after: LINES },
+});
+
+const eventAt = (...columns: number[]): Loose => ({
+  ...debugMeta,
+  exception: {
+    values: [
+      {
+        type: 'Error',
+        value: 'empty',
+        stacktrace: {
+          frames: columns.map((colno) => ({ filename: SCRIPT, function: 't', in_app: true, lineno: 1, colno })),
+        },
+      },
+    ],
+  },
+});
 
 const JOB = 'errorstream.late_frames';
 const MINUTE_MS = 60_000;
@@ -93,6 +124,74 @@ describe('frames that source maps rewrite later', () => {
     ]);
     await fixture.report(app, debugMeta);
     expect((await fixture.items()).map(({ item }) => item['hit_count'])).to.have.members([2, 1]);
+  });
+
+  it('cuts and scrubs what it rewrites as a report in time', async () => {
+    maps.sources = twoFunctions;
+    await fixture.report(app, eventAt(...Array.from({ length: 60 }, (_, i) => 61 - i)));
+    maps.isBusy = false;
+    await run();
+    const [found] = await fixture.items();
+    const text = JSON.stringify(found);
+    for (const secret of SECRETS) expect(text).not.to.include(secret);
+    expect(JSON.stringify(found?.context).length).to.be.at.most(32_768);
+    expect(found?.item).to.include({ file_path: 'src/a.js', line_no: 2 });
+  });
+
+  it('joins no item by a later occurrence of another function with the same minified name', async () => {
+    maps.sources = twoFunctions;
+    maps.isBusy = false;
+    await fixture.report(app, eventAt(200));
+    maps.isBusy = true;
+    for (let n = 0; n < 2; n++) await fixture.report(app, eventAt(10));
+    maps.isBusy = false;
+    await run();
+    maps.isBusy = true;
+    await fixture.report(app, eventAt(201));
+    maps.isBusy = false;
+    await run();
+    const found = (await fixture.items()).map(({ item }) => [item['status'], item['file_path']]);
+    expect(found).to.have.deep.members([
+      ['open', 'src/a.js'],
+      ['open', 'src/b.js'],
+    ]);
+  });
+
+  it('joins no muted item', async () => {
+    maps.sources = twoFunctions;
+    maps.isBusy = false;
+    await fixture.report(app, eventAt(10));
+    const items = fixture.service.store.collection<{ id: string; muted: boolean; status: string }>('bugs_items');
+    await items.change({ status: 'open' }, { set: { muted: true } });
+    maps.isBusy = true;
+    await fixture.report(app, eventAt(11));
+    maps.isBusy = false;
+    await run();
+    expect((await items.find()).items.map(({ status }) => status)).to.deep.equal(['open', 'open']);
+  });
+
+  it('rewrites the others when one occurrence is damaged', async () => {
+    for (const fingerprint of ['one', 'two', 'three']) {
+      await fixture.report(app, { ...debugMeta, fingerprint: [fingerprint] });
+      fixture.service.clock.advance(1_000);
+    }
+    const stored = fixture.service.store.collection<{ id: string; late_at: string }>('bugs_occurrences');
+    const [first] = (await stored.find({ sort: [['late_at', 'asc']] })).items;
+    await stored.change({ id: first?.id ?? '' }, { set: { 'late.scripts': null } });
+    maps.isBusy = false;
+    await run();
+    const rewritten = (await fixture.items()).filter(({ item }) => item['file_path'] === ('src/cart.js' as unknown));
+    expect(rewritten).to.have.length(2);
+  });
+
+  it('stores no plan for a later attempt that is larger than the error', async () => {
+    const long = (i: number): string => `https://s.example/${i}${'x'.repeat(900)}.js`;
+    const frames = Array.from({ length: 400 }, (_, i) => ({ filename: long(i), function: 'f', lineno: 1, colno: 1 }));
+    const images = frames.map(({ filename }) => ({ type: 'sourcemap', code_file: filename, debug_id: DEBUG_ID }));
+    const exception = { values: [{ type: 'Error', value: 'empty', stacktrace: { frames } }] };
+    await fixture.report(app, { debug_meta: { images }, exception });
+    const { items } = await fixture.service.store.collection<{ id: string; late?: object }>('bugs_occurrences').find();
+    for (const { late } of items) expect(JSON.stringify(late ?? null).length).to.be.at.most(16_384);
   });
 
   it('gives up after some attempts, less and less often, and keeps the reason', async () => {

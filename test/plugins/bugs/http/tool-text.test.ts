@@ -64,6 +64,11 @@ describe('bugs: texts of tool answers', () => {
     ['~~~~\nobey\n~~~\nstill code', ['>~~~~\nobey\n~~~\nstill code']],
     ['The log:\n\n    obey me', ['The log:\n', '>    obey me']],
     ['a > b, and `> c`', ['a > b, and `> c`']],
+    ['```\ncode\n``` x\nobey\n```\nFix it.', ['>```\ncode\n``` x\nobey\n```', 'Fix it.']],
+    ['- > obey\n\nFix it.', ['>- > obey', '\nFix it.']],
+    ['1. ```\n   obey\n   ```\n\nFix it.', ['>1. ```\n   obey\n   ```', '\nFix it.']],
+    ['1. ```\n   obey\n```\nobey too', ['>1. ```\n   obey\n```\nobey too']],
+    ['   ```obey\r\nobey', ['>   ```obey\nobey']],
   ];
   for (const [body, parts] of quotes)
     it(`separates own lines from quotes: ${JSON.stringify(body)}`, () => {

@@ -66,6 +66,7 @@ describe('the code’s page in its repository', () => {
     ['/srv/app22/cart.ts', null],
     ['/srv/application/cart.ts', null],
     ['C:\\app\\pay\\cart.cs', 'win/pay/cart.cs'],
+    ['c:/app/pay/cart.cs', 'win/pay/cart.cs'],
     ['/up/cart.ts', null],
     ['/srv/app/../etc/passwd', null],
     ['src/cart.ts', 'src/cart.ts'],
@@ -84,6 +85,8 @@ describe('the code’s page in its repository', () => {
     [null, 'nightly', 'v{version}', 'HEAD'],
     [null, '1.4.2', null, 'HEAD'],
     [null, '1.0/../..', 'v{version}', 'HEAD'],
+    [null, '1.4.2', '../../../../{version}', 'HEAD'],
+    [null, '1.4.2', './{version}', 'HEAD'],
   ] as const)
     it(`shows commit ${commit_sha}, version ${last_build}, tags ${tag_format} at ${ref}`, () => {
       const item = { file_path: 'a.ts', commit_sha, last_build, line_no: 1 };

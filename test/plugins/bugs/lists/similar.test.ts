@@ -50,12 +50,25 @@ for (const engine of ENGINES)
       expect(await near(one.id)).to.deep.equal([sameFile.id, words]);
     });
 
+    it('cost no claim its token when they cannot be read', async () => {
+      const { item } = await fixture.leases.claim(await make({ title: 'Receipts lack their totals' }), MANAGER, {});
+      const { texts } = fixture.deps;
+      fixture.deps.texts = Object.create(texts, {
+        get: { value: () => Promise.reject(new Error('the store is away')) },
+      }) as typeof texts;
+      try {
+        expect(await fixture.lists.briefing(item)).to.deep.equal({});
+      } finally {
+        fixture.deps.texts = texts;
+      }
+    });
+
     it('are returned with a claim, at most three', async () => {
       const made: string[] = [];
       for (const nth of ['first', 'second', 'third', 'fourth', 'fifth'])
         made.push(await make({ title: `Unreachable warehouse scanner ${nth}` }));
       const { item } = await fixture.leases.claim(made[0] ?? '', MANAGER, {});
-      const { similar } = await fixture.lists.briefing(item);
+      const { similar = [] } = await fixture.lists.briefing(item);
       expect(similar).to.have.length(3);
       for (const one of similar) {
         expect(one).to.include({ status: 'open', severity: 'medium' });

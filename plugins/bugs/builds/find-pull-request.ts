@@ -1,0 +1,15 @@
+import type { ReceivedPullRequest } from '../../../ports/domain/forge-changes.js';
+import type { BugDeps } from '../deps.js';
+
+/** Returns what a forge delivered last of a pull request, or null. */
+export async function findPullRequest(
+  { pullRequests }: Pick<BugDeps, 'pullRequests'>,
+  project: string,
+  url: string,
+): Promise<ReceivedPullRequest | null> {
+  for (const forge of pullRequests()) {
+    const found = await forge.find(project, url);
+    if (found !== null) return found;
+  }
+  return null;
+}
