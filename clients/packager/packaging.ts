@@ -60,7 +60,8 @@ export async function runPackager(
   if (commits !== null) console.line(saidOf(commits));
   const service = settings.server && new UpdateService(settings.server.url, settings.server.token);
   if (service === null) warn('Without --server and a token the history of releases was not read.');
-  else historyWarnings(await service.history(project, channel), version, platform).forEach(warn);
+  const history = service === null ? [] : await service.history(project, channel);
+  olderThanNewest(history, version, platform).forEach(warn);
 
   const kept =
     settings.output === null
@@ -98,6 +99,7 @@ export async function runPackager(
     console.line(
       `${archive.files} ${archive.files === 1 ? 'file' : 'files'}, ${sizeText(archive.unpackedBytes)}, packed to ${sizeText(archive.size)}, SHA-256 ${archive.sha256}`,
     );
+    otherPackage(history, version, platform, archive.sha256).forEach(warn);
     const release: ReleaseToPublish = {
       product: project,
       version,
@@ -203,21 +205,30 @@ function derivedPlatform(dir: string, warn: (text: string) => void): Platform {
   return 'any';
 }
 
-function historyWarnings(history: readonly ListedRelease[], version: string, platform: Platform): string[] {
-  const known = history.filter((release) => isVersion(release.version) && release.withdrawn_at === null);
-  const seen = known.filter((release) => release.platform === platform || release.platform === 'any');
+const offered = (history: readonly ListedRelease[]): ListedRelease[] =>
+  history.filter((release) => isVersion(release.version) && release.withdrawn_at === null);
+
+function olderThanNewest(history: readonly ListedRelease[], version: string, platform: Platform): string[] {
+  const seen = offered(history).filter((release) => release.platform === platform || release.platform === 'any');
   const [newest] = seen.toSorted((a, b) => compareVersions(b.version, a.version));
-  const same = known.find((release) => sameVersion(release.version, version) && release.platform === platform);
+  if (newest === undefined || compareVersions(newest.version, version) <= 0) return [];
   return [
-    ...(newest !== undefined && compareVersions(newest.version, version) > 0
-      ? [
-          `${version} is older than ${newest.version}, the newest for ${platform}: only machines below a min_version of ${newest.version} are offered it.`,
-        ]
-      : []),
-    ...(same === undefined
-      ? []
-      : [`${same.version} for ${platform} is published already; another package replaces it.`]),
+    `${version} is older than ${newest.version}, the newest for ${platform}: only machines below a min_version of ${newest.version} are offered it.`,
   ];
+}
+
+/** The same bytes again replace nothing: the service answers `unchanged`. */
+function otherPackage(
+  history: readonly ListedRelease[],
+  version: string,
+  platform: Platform,
+  sha256: string,
+): string[] {
+  const same = offered(history).find(
+    (release) => sameVersion(release.version, version) && release.platform === platform,
+  );
+  if (same === undefined || same.package_sha256 === sha256) return [];
+  return [`${same.version} for ${platform} is published already; another package replaces it.`];
 }
 
 function entryOf(
