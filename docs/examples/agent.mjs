@@ -1,13 +1,13 @@
 // A coding agent's loop over MCP: takes the next item, keeps its lease alive, works, and resolves it; until there is no work.
 //
-//   AOS_URL=http://127.0.0.1:8080 AOS_TOKEN=svc_live_… AOS_PROJECT=shop node docs/examples/agent.mjs
+//   SVC_URL=http://127.0.0.1:8080 SVC_TOKEN=svc_live_… AOS_PROJECT=shop node docs/examples/agent.mjs
 //
 // AOS_BUILD names the version that will carry the fixes; without it a person closes what is resolved.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 const {
-  AOS_URL = 'http://127.0.0.1:8080',
-  AOS_TOKEN,
+  SVC_URL = 'http://127.0.0.1:8080',
+  SVC_TOKEN,
   AOS_PROJECT,
   AOS_BUILD,
   AOS_AGENT = 'example-agent',
@@ -16,8 +16,8 @@ const LEASE_SECONDS = 600;
 
 const client = new Client({ name: AOS_AGENT, version: '1.0.0' });
 await client.connect(
-  new StreamableHTTPClientTransport(new URL('/mcp', AOS_URL), {
-    requestInit: { headers: { authorization: `Bearer ${AOS_TOKEN}` } },
+  new StreamableHTTPClientTransport(new URL('/mcp', SVC_URL), {
+    requestInit: { headers: { authorization: `Bearer ${SVC_TOKEN}` } },
   }),
 );
 

@@ -1,6 +1,6 @@
 """A whole session of a coding agent over MCP, with nothing but Python's standard library.
 
-    AOS_URL=http://127.0.0.1:8080 AOS_TOKEN=svc_live_... AOS_PROJECT=shop python3 docs/examples/agent.py
+    SVC_URL=http://127.0.0.1:8080 SVC_TOKEN=svc_live_... AOS_PROJECT=shop python3 docs/examples/agent.py
 
 AOS_BUILD names the version that will carry the fixes; without it a person closes what is resolved.
 """
@@ -11,8 +11,8 @@ import sys
 import urllib.error
 import urllib.request
 
-URL = os.environ.get("AOS_URL", "http://127.0.0.1:8080") + "/mcp"
-TOKEN = os.environ["AOS_TOKEN"]
+URL = os.environ.get("SVC_URL", "http://127.0.0.1:8080") + "/mcp"
+TOKEN = os.environ["SVC_TOKEN"]
 PROJECT = os.environ.get("AOS_PROJECT")
 BUILD = os.environ.get("AOS_BUILD")
 

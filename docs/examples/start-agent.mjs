@@ -2,7 +2,7 @@
 //
 //   AOS_WEBHOOK_SECRET=whsec_… AGENT_COMMAND='claude -p "…"' node start-agent.mjs
 //
-// The command gets AOS_TOKEN, AOS_MCP_URL, AOS_REF and AOS_AGENT in its environment, and never on its command line.
+// The command gets SVC_TOKEN, AOS_MCP_URL, AOS_REF and AOS_AGENT in its environment, and never on its command line.
 import { spawn } from 'node:child_process';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -26,7 +26,7 @@ function genuine(headers, body) {
 function start({ ref, agent, token, mcp_url }) {
   if (running.has(ref)) return;
   running.add(ref);
-  const env = { ...process.env, AOS_TOKEN: token, AOS_MCP_URL: mcp_url, AOS_REF: ref, AOS_AGENT: agent };
+  const env = { ...process.env, SVC_TOKEN: token, AOS_MCP_URL: mcp_url, AOS_REF: ref, AOS_AGENT: agent };
   delete env.AOS_WEBHOOK_SECRET;
   const child = spawn(command, { shell: true, env, stdio: ['ignore', 'inherit', 'inherit'] });
   child.on('error', (error) => console.error(`${ref}: ${error.message}`));

@@ -3,7 +3,7 @@
 /** @param baseUrl `server.base_url` @param given the project, and the token or the variable that holds it */
 export function firstErrorCommand(
   baseUrl: string,
-  { project, token }: { project: string; token: string } = { project: 'shop', token: '$AOS_TOKEN' },
+  { project, token }: { project: string; token: string } = { project: 'shop', token: '$SVC_TOKEN' },
 ): string {
   const error = {
     project,

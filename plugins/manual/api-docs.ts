@@ -103,7 +103,7 @@ function credentialOf(security: unknown, document: Tree): Credential {
   if (place === 'cookie') return { option: `-b "${textAt(way, 'name')}=$AOS_SESSION"` };
   if (place === 'header') return { option: `-H "${textAt(way, 'name')}: $AOS_INTAKE_KEY"` };
   if (textAt(way, 'scheme') === 'basic') return { option: '-u "$AOS_USER:$AOS_PASSWORD"' };
-  return { option: `-H "Authorization: Bearer ${BEARERS.get(name) ?? '$AOS_TOKEN'}"` };
+  return { option: `-H "Authorization: Bearer ${BEARERS.get(name) ?? '$SVC_TOKEN'}"` };
 }
 
 const BEARERS = new Map([

@@ -70,7 +70,7 @@ export default definePlugin<McpConfig>({
           done: () => firstCall.happened(),
           command: ({ baseUrl, token }) =>
             // The client keeps the name of the variable in its settings, and not the token.
-            `export AOS_TOKEN=${token}\nclaude mcp add --transport http aos ${baseUrl}/mcp --header 'Authorization: Bearer \${AOS_TOKEN}'`,
+            `export SVC_TOKEN=${token}\nclaude mcp add --transport http aos ${baseUrl}/mcp --header 'Authorization: Bearer \${SVC_TOKEN}'`,
           // Its guide asks it to report what it finds on the way.
           token: { name: 'coding agent', scopes: ['bugtracker:read', 'bugtracker:manage', 'bugtracker:report'] },
         }),

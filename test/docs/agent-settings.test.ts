@@ -72,10 +72,10 @@ async function settings(): Promise<Setting[]> {
 
 /** Where each client takes a value from, as its documentation has it. */
 const EXPANDED: Record<string, (value: string, token: string) => string> = {
-  'Claude Code': (value, token) => value.replace('${AOS_TOKEN}', token),
-  Codex: (value, token) => value.replace('${AOS_TOKEN}', token),
-  'Gemini CLI': (value, token) => value.replace('${AOS_TOKEN}', token),
-  Cursor: (value, token) => value.replace('${env:AOS_TOKEN}', token),
+  'Claude Code': (value, token) => value.replace('${SVC_TOKEN}', token),
+  Codex: (value, token) => value.replace('${SVC_TOKEN}', token),
+  'Gemini CLI': (value, token) => value.replace('${SVC_TOKEN}', token),
+  Cursor: (value, token) => value.replace('${env:SVC_TOKEN}', token),
   'VS Code': (value, token) => value.replace('${input:aos-token}', token),
   // Its secret holds the whole header.
   "GitHub's coding agent": (value, token) => value.replace('$COPILOT_MCP_AOS', `Bearer ${token}`),
@@ -151,7 +151,7 @@ describe('docs: settings of coding agents', () => {
     for (const text of configs)
       expect(JSON.parse(text)).to.deep.equal({
         mcpServers: {
-          aos: { type: 'http', url: '${AOS_MCP_URL}', headers: { Authorization: 'Bearer ${AOS_TOKEN}' } },
+          aos: { type: 'http', url: '${AOS_MCP_URL}', headers: { Authorization: 'Bearer ${SVC_TOKEN}' } },
         },
       });
   });

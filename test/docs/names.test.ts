@@ -56,6 +56,18 @@ describe('names in the documents', () => {
     await service.dispose();
   });
 
+  it('of the variables for address and token are one each', async () => {
+    const examples = await readdir(join(ROOT, 'docs', 'examples'));
+    const texts = await Promise.all(
+      examples.map(async (name) => ({ name, text: await readFile(join(ROOT, 'docs', 'examples', name), 'utf8') })),
+    );
+    const others = /\b((?:AOS|WD|WATCHDOG|SERVICE)_(?:URL|TOKEN|SERVER))\b|\$(?:\{|env:)?((?:URL|TOKEN))\b/g;
+    const found = [...pages, ...texts].flatMap(({ name, text }) =>
+      [...text.matchAll(others)].map(([variable]) => `${name}: ${variable}`),
+    );
+    expect(found.join('\n')).to.equal('');
+  });
+
   it('of routes are in the interface description', () => {
     const shapes = Object.keys(described.paths).map(
       (path) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}(/|$)`),

@@ -39,11 +39,11 @@ const SNIPPETS: Readonly<Record<string, (given: SnippetGiven) => TokenSnippet[]>
   agent: ({ baseUrl, secret }) => [
     {
       label: 'Claude Code',
-      text: `export AOS_TOKEN=${secret}\nclaude mcp add --transport http aos ${baseUrl}/mcp --header 'Authorization: Bearer \${AOS_TOKEN}'`,
+      text: `export SVC_TOKEN=${secret}\nclaude mcp add --transport http aos ${baseUrl}/mcp --header 'Authorization: Bearer \${SVC_TOKEN}'`,
     },
     {
       label: 'Codex',
-      text: `export AOS_TOKEN=${secret}\ncodex mcp add aos --url ${baseUrl}/mcp --bearer-token-env-var AOS_TOKEN`,
+      text: `export SVC_TOKEN=${secret}\ncodex mcp add aos --url ${baseUrl}/mcp --bearer-token-env-var SVC_TOKEN`,
     },
     {
       label: 'Other agents: their list of MCP servers',

@@ -163,7 +163,7 @@ function firstReport(baseUrl: string): string {
   const item = JSON.stringify({ project: 'shop', title: 'Total is wrong with two vouchers', severity: 'high' });
   return [
     `curl ${baseUrl.replace(/\/$/, '')}/api/bugtracker/v1/report \\`,
-    `  -H "Authorization: Bearer $AOS_TOKEN" \\`,
+    `  -H "Authorization: Bearer $SVC_TOKEN" \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d '${item}'`,
   ].join('\n');

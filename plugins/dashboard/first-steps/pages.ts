@@ -20,7 +20,7 @@ export interface StepParts {
 /** Until there is a project. */
 const EXAMPLE = 'shop';
 /** Until its token is made. */
-const VARIABLE = '$AOS_TOKEN';
+const VARIABLE = '$SVC_TOKEN';
 const member = { session: 'member' } as const;
 const admin = { session: 'admin' } as const;
 const params = joi.object({

@@ -133,8 +133,8 @@ export async function detailView(
     probe: probe && { ...probe, summary: probes?.summary(probe) },
     probe_href: probes?.href(doc.source) ?? null,
     badges: badges(url, doc.id, doc.name),
-    snippets: reporting(url, doc.source, '$WD_TOKEN', timezone),
-    schedulers: fromSchedulers(url, '$WD_TOKEN'),
+    snippets: reporting(url, doc.source, '$SVC_TOKEN', timezone),
+    schedulers: fromSchedulers(url, '$SVC_TOKEN'),
     token_command: `aos token create --name '${doc.source}' --scopes watchdog:ping --source '${doc.source}'`,
   });
 }

@@ -9,7 +9,7 @@ export interface Snippet {
 /**
  * Beside a token.
  * @param url `server.base_url` without a slash at its end
- * @param token or its placeholder, `$WD_TOKEN`
+ * @param token or its placeholder, `$SVC_TOKEN`
  * @param timezone IANA, of the crontab
  */
 export function reporting(url: string, source: string, token: string, timezone = 'UTC'): Snippet[] {
@@ -82,12 +82,12 @@ export function fromSchedulers(url: string, token: string): Snippet[] {
       ].join('\n'),
     },
     {
-      label: 'GitHub Actions: the last steps of a job, with the token as secret WD_TOKEN',
+      label: 'GitHub Actions: the last steps of a job, with the token as secret SVC_TOKEN',
       text: [
         '- if: success()',
-        `  run: ${curl} ${url}/ping/\${{ secrets.WD_TOKEN }}`,
+        `  run: ${curl} ${url}/ping/\${{ secrets.SVC_TOKEN }}`,
         '- if: failure()',
-        `  run: ${curl} ${url}/ping/\${{ secrets.WD_TOKEN }}/fail`,
+        `  run: ${curl} ${url}/ping/\${{ secrets.SVC_TOKEN }}/fail`,
       ].join('\n'),
     },
     {
@@ -95,9 +95,9 @@ export function fromSchedulers(url: string, token: string): Snippet[] {
       text: [
         'command: ["/bin/sh", "-c"]',
         'args:',
-        `  - /usr/local/bin/work; end=$?; ${curl} "${url}/ping/$WD_TOKEN/$end"; exit $end`,
+        `  - /usr/local/bin/work; end=$?; ${curl} "${url}/ping/$SVC_TOKEN/$end"; exit $end`,
         'env:',
-        '  - name: WD_TOKEN',
+        '  - name: SVC_TOKEN',
         '    valueFrom: { secretKeyRef: { name: aos, key: wd-token } }',
       ].join('\n'),
     },

@@ -21,7 +21,7 @@ describe('docs: the guide of the small clients', function () {
   let service: TestService;
   let dir: string;
   let env: NodeJS.ProcessEnv;
-  const away = (): NodeJS.ProcessEnv => ({ ...env, AOS_URL: 'http://127.0.0.1:9' });
+  const away = (): NodeJS.ProcessEnv => ({ ...env, SVC_URL: 'http://127.0.0.1:9' });
 
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'aos-clients-'));
@@ -51,8 +51,8 @@ describe('docs: the guide of the small clients', function () {
     await writeFile(join(dir, 'shop.lic'), await file.text());
     env = {
       ...process.env,
-      AOS_URL: service.url,
-      AOS_TOKEN: token,
+      SVC_URL: service.url,
+      SVC_TOKEN: token,
       SVC_PRODUCT_KEY: key,
       LICENSE_PUBLIC_KEY: pem,
       PYTHONPATH: join(ROOT, 'clients', 'python'),

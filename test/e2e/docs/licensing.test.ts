@@ -40,7 +40,7 @@ describe('docs: the guide of licenses', function () {
     service = await TestService.here();
     await service.project('shop');
     token = await service.token('license:manage', 'shop');
-    env = { ...process.env, AOS_URL: service.url, AOS_TOKEN: token };
+    env = { ...process.env, SVC_URL: service.url, SVC_TOKEN: token };
     const { stdout } = await run('sh', ['-c', block('sh', 'order-1001')], { env });
     const { key } = JSON.parse(stdout) as { key: string };
     expect(key).to.match(/^.{5}(-.{5}){4}$/);

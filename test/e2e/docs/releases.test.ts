@@ -50,8 +50,8 @@ describe('docs: the recipe that packs and publishes', function () {
       const env = {
         ...process.env,
         PATH: `${bin}:${process.env['PATH'] ?? ''}`,
-        AOS_URL: service.url,
-        AOS_TOKEN: await service.token('updateservice:publish', 'shop'),
+        SVC_URL: service.url,
+        SVC_TOKEN: await service.token('updateservice:publish', 'shop'),
       };
       const publish = async (): Promise<Record<string, unknown>> => {
         const lines = recipe.replaceAll('version=1.4.2', `version=${version}`);

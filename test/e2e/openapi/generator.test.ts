@@ -24,9 +24,9 @@ import (
 
 func main() {
 	settings := aos.NewConfiguration()
-	settings.Servers = aos.ServerConfigurations{{URL: os.Getenv("AOS_URL")}}
+	settings.Servers = aos.ServerConfigurations{{URL: os.Getenv("SVC_URL")}}
 	client := aos.NewAPIClient(settings)
-	ctx := context.WithValue(context.Background(), aos.ContextAccessToken, os.Getenv("AOS_TOKEN"))
+	ctx := context.WithValue(context.Background(), aos.ContextAccessToken, os.Getenv("SVC_TOKEN"))
 	report := aos.NewErrorReport("shop", aos.ERRORLEVEL_ERROR, "Boom")
 	report.SetExceptionClass("Gopher")
 	reported, answer, err := client.ErrorsAPI.ReportError(ctx).ErrorReport(*report).Execute()
@@ -50,8 +50,8 @@ import java.util.List;
 public class Shop {
   public static void main(String[] words) throws Exception {
     ApiClient client = new ApiClient();
-    client.updateBaseUri(System.getenv("AOS_URL"));
-    client.setRequestInterceptor(r -> r.header("Authorization", "Bearer " + System.getenv("AOS_TOKEN")));
+    client.updateBaseUri(System.getenv("SVC_URL"));
+    client.setRequestInterceptor(r -> r.header("Authorization", "Bearer " + System.getenv("SVC_TOKEN")));
     ErrorReport report = new ErrorReport().project("shop").errorLevel(ErrorLevel.ERROR).errorMessage("Boom");
     report.exceptionClass("Duke");
     ErrorReported reported = new ErrorsApi(client).reportError(report);
@@ -121,8 +121,8 @@ describe('openapi.json before openapi-generator', function () {
     await done('java', [...program, 'batch', '--fail-fast', ...(await Promise.all(configurations))]);
   }
   const asking = async (): Promise<NodeJS.ProcessEnv> => ({
-    AOS_URL: service.url,
-    AOS_TOKEN: await service.token('bugtracker:report,bugtracker:read'),
+    SVC_URL: service.url,
+    SVC_TOKEN: await service.token('bugtracker:report,bugtracker:read'),
   });
 
   it('makes a Go client that compiles, reports an error and lists it', async () => {

@@ -20,7 +20,7 @@ import os
 from client import AuthenticatedClient
 from client.api.errors import report_error
 from client.models import ErrorLevel, ErrorReport
-service = AuthenticatedClient(base_url=os.environ["AOS_URL"], token=os.environ["AOS_TOKEN"])
+service = AuthenticatedClient(base_url=os.environ["SVC_URL"], token=os.environ["SVC_TOKEN"])
 report = ErrorReport(project="shop", error_level=ErrorLevel.ERROR, error_message="Boom", exception_class="Boom")
 first = report_error.sync_detailed(client=service, body=report)
 second = report_error.sync_detailed(client=service, body=report)
@@ -31,8 +31,8 @@ const FETCHES = `
 import createClient from 'openapi-fetch';
 import type { paths } from './types.js';
 declare const process: { env: Record<string, string> };
-const headers = { authorization: 'Bearer ' + process.env['AOS_TOKEN'] };
-const service = createClient<paths>({ baseUrl: process.env['AOS_URL'] ?? '', headers });
+const headers = { authorization: 'Bearer ' + process.env['SVC_TOKEN'] };
+const service = createClient<paths>({ baseUrl: process.env['SVC_URL'] ?? '', headers });
 const body = { project: 'shop', error_level: 'error', error_message: 'Boom', exception_class: 'Fetched' } as const;
 const reported = await service.POST('/api/errors/v1/report', { body });
 const answer = reported.data;
@@ -47,7 +47,7 @@ import { createClient } from './hey/client';
 import { listItems, reportError } from './hey';
 declare const process: { env: Record<string, string> };
 async function main(): Promise<void> {
-  const client = createClient({ baseUrl: process.env['AOS_URL'] ?? '', auth: process.env['AOS_TOKEN'] ?? '' });
+  const client = createClient({ baseUrl: process.env['SVC_URL'] ?? '', auth: process.env['SVC_TOKEN'] ?? '' });
   const body = { project: 'shop', error_level: 'error', error_message: 'Boom', exception_class: 'Hey' } as const;
   const reported = await reportError({ client, body });
   const items = await listItems({ client, query: { type: ['error'], exception_class: ['Hey'] } });
@@ -111,7 +111,7 @@ describe('openapi.json before foreign programs', function () {
     const [compiled, why] = await run(process.execPath, [TSC, ...options, '', 'fetches.ts'], {}, folder);
     expect(compiled, why).to.equal(0);
     const token = await service.token('bugtracker:report,watchdog:read');
-    const env = { AOS_URL: service.url, AOS_TOKEN: token };
+    const env = { SVC_URL: service.url, SVC_TOKEN: token };
     const [code, output] = await run(process.execPath, ['fetches.js'], env, folder);
     expect([code, output.trim()]).to.deep.equal([0, '[201,true,200,0]']);
   });
@@ -129,7 +129,7 @@ describe('openapi.json before foreign programs', function () {
     expect(why.split('\n').filter((line) => line !== '' && !OF_ITS_RUNTIME.test(line))).to.deep.equal([]);
     await writeFile(join(folder, 'out', 'package.json'), '{"type":"commonjs"}');
     const token = await service.token('bugtracker:report,bugtracker:read');
-    const env = { AOS_URL: service.url, AOS_TOKEN: token };
+    const env = { SVC_URL: service.url, SVC_TOKEN: token };
     const [code, output] = await run(process.execPath, ['out/asks.js'], env, folder);
     expect([code, output.trim()]).to.deep.equal([0, '[true,1]']);
   });
@@ -154,7 +154,7 @@ describe('openapi.json before foreign programs', function () {
     const [code, output] = await run(
       'python3',
       ['-c', PROGRAM],
-      { ...python, AOS_URL: service.url, AOS_TOKEN: token },
+      { ...python, SVC_URL: service.url, SVC_TOKEN: token },
       folder,
     );
     expect([code, output.trim()]).to.deep.equal([0, '201 True 200 False 2']);

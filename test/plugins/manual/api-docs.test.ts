@@ -144,7 +144,7 @@ describe('API documentation', () => {
 
   it('gives a command that a shell takes as it is', () => {
     expect(make.curl).to.equal(
-      `curl -X POST https://aos.example/api/things/v1/things \\\n  -H "Authorization: Bearer $AOS_TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"Anna'\\''s","tags":["a"]}'`,
+      `curl -X POST https://aos.example/api/things/v1/things \\\n  -H "Authorization: Bearer $SVC_TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"Anna'\\''s","tags":["a"]}'`,
     );
     expect(drawn(0)[0]?.curl).to.equal('curl https://aos.example/api/health/live');
   });
@@ -161,7 +161,7 @@ describe('API documentation', () => {
     expect(curl({ basic: [] })).to.equal(`${at} \\\n  -u "$AOS_USER:$AOS_PASSWORD"`);
     expect(curl({ session: ['admin'] })).to.equal(`${at} \\\n  -b "svc_session=$AOS_SESSION"`);
     expect(curl({ sharedKey: [] })).to.equal(`${at} \\\n  -H "Authorization: Bearer $SVC_SHARED_KEY"`);
-    expect(curl({ token: [] }, { sharedKey: [] })).to.equal(`${at} \\\n  -H "Authorization: Bearer $AOS_TOKEN"`);
+    expect(curl({ token: [] }, { sharedKey: [] })).to.equal(`${at} \\\n  -H "Authorization: Bearer $SVC_TOKEN"`);
   });
 
   it('ends on schemas that hold themselves', () => {

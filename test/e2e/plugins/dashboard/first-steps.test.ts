@@ -98,7 +98,7 @@ describe('/first-steps', function () {
   });
 
   it('sees a coding agent with its first call', async () => {
-    const token = /AOS_TOKEN=(svc_live_\w+)/.exec(await commandOf('agent'))?.[1] ?? '';
+    const token = /SVC_TOKEN=(svc_live_\w+)/.exec(await commandOf('agent'))?.[1] ?? '';
     const agent = await Agent.connect(service.url, token);
     await until('the agent is seen', async () => ticks(await page(admin))['agent'] === true);
     // Every tool of its guide is its own: it takes work, and reports what it finds on the way.

@@ -229,7 +229,7 @@ describe('dispatch', function () {
         ...process.env,
         AOS_WEBHOOK_SECRET: secret,
         PORT: '0',
-        AGENT_COMMAND: `echo "$AOS_REF $AOS_AGENT $AOS_MCP_URL $AOS_TOKEN $AOS_WEBHOOK_SECRET" >> ${out}`,
+        AGENT_COMMAND: `echo "$AOS_REF $AOS_AGENT $AOS_MCP_URL $SVC_TOKEN $AOS_WEBHOOK_SECRET" >> ${out}`,
       },
     });
     let said = '';

@@ -47,8 +47,8 @@ describe('docs/examples: agents', function () {
       expect(status).to.equal(201);
     }
     const { code, output } = await runExample('agent.mjs', {
-      AOS_URL: service.url,
-      AOS_TOKEN: token,
+      SVC_URL: service.url,
+      SVC_TOKEN: token,
       AOS_PROJECT: 'shop',
       AOS_BUILD: '1.4.2',
     });
@@ -68,7 +68,7 @@ describe('docs/examples: agents', function () {
       const token = await service.token(ALL, slug);
       const seen = { project: slug, title: 'Seen in a later version', app_version: '2.0.0' };
       expect((await service.request('POST', '/api/bugtracker/v1/report', token, seen)).status).to.equal(201);
-      const env = { AOS_URL: service.url, AOS_TOKEN: token, AOS_PROJECT: slug, AOS_BUILD: '1.4.2' };
+      const env = { SVC_URL: service.url, SVC_TOKEN: token, AOS_PROJECT: slug, AOS_BUILD: '1.4.2' };
       const { code, output } = await runExample(name, env);
       expect(code).to.not.equal(0);
       expect(output).to.include('resolved_in_build must be above 2.0.0');
@@ -84,8 +84,8 @@ describe('docs/examples: agents', function () {
     });
     expect(status).to.equal(201);
     const { code, output } = await runExample('agent.py', {
-      AOS_URL: service.url,
-      AOS_TOKEN: token,
+      SVC_URL: service.url,
+      SVC_TOKEN: token,
       AOS_PROJECT: 'mill',
     });
     expect(output).to.match(

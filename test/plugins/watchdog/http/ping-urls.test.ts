@@ -255,7 +255,7 @@ describe('watchdog ping URLs', function () {
   /** The line as the guide prints it, for an exit code: from behind the token on. */
   async function nightly(code: number): Promise<string> {
     const guide = await readFile(new URL('../../../../../docs/watchdog.md', import.meta.url), 'utf8');
-    const [, rest] = /^0 3 \* \* \* .*"\$AOS_URL\/ping\/\$WD_TOKEN(\S+)"$/m.exec(guide) ?? [];
+    const [, rest] = /^0 3 \* \* \* .*"\$SVC_URL\/ping\/\$SVC_TOKEN(\S+)"$/m.exec(guide) ?? [];
     if (rest === undefined) throw new Error('docs/watchdog.md has no nightly line');
     return rest.replace('$?', String(code));
   }

@@ -35,7 +35,7 @@ describe('snippets of a monitor', function () {
 
   it('every one names the token or its secret, and fits in a file', () => {
     for (const { label, text } of fromSchedulers(url, TOKEN)) {
-      expect(text.includes(TOKEN) || text.includes('WD_TOKEN'), label).to.equal(true);
+      expect(text.includes(TOKEN) || text.includes('SVC_TOKEN'), label).to.equal(true);
       expect(text, label).not.to.include('\t');
     }
   });
@@ -64,7 +64,7 @@ describe('snippets of a monitor', function () {
       expect(await run('sh', ['-c', command])).to.equal(0);
     }
     const line = /- (\/usr\/local\/bin\/work.+)$/m.exec(textOf('Kubernetes'))?.[1] ?? '';
-    const failed = line.replace('/usr/local/bin/work', '(exit 3)').replace('$WD_TOKEN', TOKEN);
+    const failed = line.replace('/usr/local/bin/work', '(exit 3)').replace('$SVC_TOKEN', TOKEN);
     expect(await run('sh', ['-c', failed])).to.equal(3);
     expect(got).to.deep.equal(['GET /ping/T', 'GET /ping/T/fail', 'GET /ping/T/3']);
   });
