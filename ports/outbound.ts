@@ -30,8 +30,8 @@ export interface OutboundRequest {
 export interface PartialBody {
   /** Of the body after the headers; Infinity: as long as the request may last. */
   waitMs: number;
-  /** Whether what has come is all that is looked for. */
-  isEnough?: (body: Buffer) => boolean;
+  /** A text, in UTF-8, after which nothing more is read. */
+  until?: string;
 }
 
 export interface TlsTrust {

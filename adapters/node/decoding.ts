@@ -29,6 +29,9 @@ function decompress(body: Buffer, through: Transform, maxBytes: number): Promise
   });
 }
 
+/** More are not read: servers send one, rarely two. */
+const MAX_ENCODINGS = 5;
+
 export interface Decoded {
   body: Buffer;
   truncated: boolean;
@@ -42,8 +45,10 @@ export async function decodeBody(body: Buffer, encodings: string, maxBytes: numb
   const names = encodings
     .toLowerCase()
     .split(',')
-    .map((name) => name.trim());
-  for (const encoding of names.filter((name) => name !== '' && name !== 'identity').toReversed()) {
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length > MAX_ENCODINGS) return { body, truncated: false, undecodable: names.join(', ') };
+  for (const encoding of names.toReversed()) {
     if (found.body.length === 0) break;
     const through = decompressor(encoding, found.body);
     if (through === null) return { body, truncated: false, undecodable: encoding };

@@ -7,6 +7,7 @@
  * whatever their owner wants.
  */
 import ipaddr from 'ipaddr.js';
+import { stripBrackets } from '../../lib/host.js';
 import type { EgressPolicy } from '../../ports/outbound.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -116,7 +117,7 @@ export type UrlVerdict = { fault: 'invalid_url' | 'blocked'; reason: string };
 
 /** The literal address in a URL's host, or null when it is a name. */
 export function literalHost(url: URL): string | null {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = stripBrackets(url.hostname);
   return ipaddr.isValid(host) ? host : null;
 }
 

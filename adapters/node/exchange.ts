@@ -5,7 +5,7 @@ import type { LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { getServerName, listTrustedAuthorities } from './trust.js';
+import { getServerName, getTlsContext } from './trust.js';
 import { checkServerIdentity, TLSSocket, type PeerCertificate } from 'node:tls';
 import {
   OutboundError,
@@ -14,6 +14,7 @@ import {
   type PartialBody,
   type ServerCertificate,
 } from '../../ports/outbound.js';
+import { parseHostHeader, stripBrackets } from '../../lib/host.js';
 import { isPublic } from './egress.js';
 import type { Deadlines } from './deadlines.js';
 import type { Checked, Sockets } from './sockets.js';
@@ -87,10 +88,11 @@ function optionsOf(
   { url, addresses, ca, sockets }: Route,
 ): https.RequestOptions & Checked & FamilyOptions {
   const kind = url.protocol !== 'https:' ? 'plain' : request.certificate === true ? 'whole' : 'secure';
-  const hostname = url.hostname.replace(/^\[|\]$/g, '');
-  const named = request.host === undefined ? hostname : hostOf(request.host);
+  const hostname = stripBrackets(url.hostname);
+  const named = request.host === undefined ? hostname : parseHostHeader(request.host);
   const { ca: own, insecure = false } = request.tls ?? {};
-  const authorities = own === undefined ? ca : listTrustedAuthorities([own, ...(ca === undefined ? [] : [ca])]);
+  const authorities = [own, ca].filter((one) => one !== undefined);
+  const secureContext = kind === 'plain' ? undefined : getTlsContext(authorities);
   const wait = (request.connectTimeoutMs ?? 5_000) / (addresses.length + 1);
   return {
     method: request.method,
@@ -99,7 +101,7 @@ function optionsOf(
     port: url.port,
     path: `${url.pathname}${url.search}`,
     agent: sockets === null ? false : sockets[kind],
-    checked: addresses.map(({ address }) => address).join(),
+    checked: [named, ...addresses.map(({ address }) => address), ...authorities].join(),
     lookup: pinned(addresses),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: Math.round(Math.max(MIN_ATTEMPT_MS, Math.min(ATTEMPT_MS, wait))),
@@ -110,12 +112,9 @@ function optionsOf(
     }),
     rejectUnauthorized: !insecure,
     headers: headersOf(request),
-    ...(authorities === undefined ? {} : { ca: authorities }),
+    ...(secureContext !== undefined && { secureContext }),
   };
 }
-
-/** The host of a `Host` header, without its port. */
-const hostOf = (header: string): string => header.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
 
 /** What the other side of a TLS connection showed; null: nothing that can be read, or no TLS. */
 export function certificateOf(socket: Socket): ServerCertificate | null {
@@ -195,6 +194,17 @@ const isGone = ({ code }: NodeJS.ErrnoException): boolean => code === 'ECONNRESE
 
 type Body = Pick<OutboundResponse, 'body' | 'truncated' | 'waited_ms'>;
 
+/** Whether a text has arrived, looked for in each chunk and the end of the ones before it. */
+function createSearch(text: string): (chunk: Buffer) => boolean {
+  const { length } = Buffer.from(text);
+  let end = Buffer.alloc(0);
+  return (chunk) => {
+    const searched = Buffer.concat([end, chunk]);
+    end = searched.subarray(Math.max(0, searched.length - length + 1));
+    return searched.includes(text);
+  };
+}
+
 function read(
   response: http.IncomingMessage,
   maxBytes: number,
@@ -205,6 +215,7 @@ function read(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    const isEnough = partial?.until === undefined ? () => false : createSearch(partial.until);
     let timer: NodeJS.Timeout | undefined;
     const end = (body: Body): void => {
       clearTimeout(timer);
@@ -222,8 +233,7 @@ function read(
       chunks.push(chunk);
       size += chunk.length;
       if (size > maxBytes) end({ body: Buffer.concat(chunks).subarray(0, maxBytes), truncated: true });
-      else if (partial?.isEnough?.(Buffer.concat(chunks)) === true)
-        end({ body: Buffer.concat(chunks), truncated: true });
+      else if (isEnough(chunk)) end({ body: Buffer.concat(chunks), truncated: true });
     });
     response.on('end', () => end({ body: Buffer.concat(chunks), truncated: false }));
     response.on('error', reject);

@@ -39,10 +39,10 @@ type Found = { address: string; ttl: number };
 type Coded = Error & { code?: string };
 
 /** The answers of c-ares that say "there is none", unlike those that say "I could not find out". */
-const NONE = new Set(['ENOTFOUND', 'ENODATA']);
+export const NO_RECORD = new Set(['ENOTFOUND', 'ENODATA']);
 
 const coded = (code: string): Coded => Object.assign(new Error(code), { code });
-const codeOf = (error: unknown): string => (error as Coded).code ?? 'unknown error';
+export const getErrorCode = (error: unknown): string => (error as Coded).code ?? 'unknown error';
 const familyOf = (address: string): LookupAddress => ({ address, family: isIP(address) });
 
 /** `address`, `[address]` or either with `:port`, as the resolver of node takes them, and the address alone. */
@@ -60,8 +60,8 @@ export async function resolveAt(server: string, hostname: string, timeoutMs = 2_
   resolver.setServers([parseServer(server).server]);
   const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  const faults = answers.flatMap((answer) => (answer.status === 'rejected' ? [codeOf(answer.reason)] : []));
-  const fault = faults.find((code) => !NONE.has(code));
+  const faults = answers.flatMap((answer) => (answer.status === 'rejected' ? [getErrorCode(answer.reason)] : []));
+  const fault = faults.find((code) => !NO_RECORD.has(code));
   if (found.length === 0 && fault !== undefined) throw coded(fault);
   return found.map(familyOf);
 }
@@ -101,7 +101,7 @@ export class Names {
         return addresses;
       } catch (error) {
         fault = error as Coded;
-        if (!NONE.has(codeOf(error))) break;
+        if (!NO_RECORD.has(getErrorCode(error))) break;
       }
     }
     throw fault;
@@ -125,7 +125,7 @@ export class Names {
     const found = settled.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     if (found.length > 0) return found;
     const faults = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason as Coded] : []));
-    throw faults.find((fault) => !NONE.has(codeOf(fault))) ?? faults[0] ?? coded('ENOTFOUND');
+    throw faults.find((fault) => !NO_RECORD.has(getErrorCode(fault))) ?? faults[0] ?? coded('ENOTFOUND');
   }
 }
 

@@ -14,7 +14,8 @@ import { Deadlines } from './deadlines.js';
 import { decodeBody } from './decoding.js';
 import { judgeAddress, judgeUrl, literalHost, type UrlVerdict } from './egress.js';
 import { exchange, StaleConnection, type Exchanged, type Route } from './exchange.js';
-import { Names, parseServer, resolveAt } from './names.js';
+import { Names } from './names.js';
+import { resolveChecked } from './resolve-checked.js';
 import { keptSockets } from './sockets.js';
 
 export interface OutboundOptions {
@@ -56,7 +57,11 @@ export class NodeOutbound implements Outbound {
       const addresses = literal === null ? await clock.within(this.addresses(url.hostname, request)) : [literal];
       const route = { url, addresses, ca: this.options.ca, sockets: this.sockets };
       const response = await this.exchange(route, request, clock);
-      if (request.decode === true) Object.assign(response, await decoded(response, request.maxBytes));
+      if (request.decode === true) {
+        const work = decoded(response, request.maxBytes);
+        // A body that was cut because the time was over is still read: its size is limited.
+        Object.assign(response, await (response.waited_ms === undefined ? clock.within(work) : work));
+      }
       return { ...response, duration_ms: Math.round(performance.now() - started) };
     } finally {
       clock.stop();
@@ -81,29 +86,14 @@ export class NodeOutbound implements Outbound {
     });
   }
 
-  private async addresses(hostname: string, { policy, resolver }: OutboundRequest): Promise<LookupAddress[]> {
-    let found: LookupAddress[];
-    try {
-      if (resolver !== undefined) requireAllowed(resolver, policy);
-      found = await (resolver === undefined ? this.resolve(hostname) : resolveAt(resolver, hostname));
-    } catch (error) {
-      if (error instanceof OutboundError) throw error;
-      const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-      throw new OutboundError('dns', `${hostname} cannot be resolved: ${code}`);
-    }
-    if (found.length === 0) throw new OutboundError('dns', `${hostname} has no address`);
-    for (const { address } of found) {
-      const { reason } = remembered(this.verdicts, policy, address, () => ({ reason: judgeAddress(address, policy) }));
-      if (reason !== null) throw new OutboundError('blocked', `${hostname}: ${reason}`);
-    }
-    return found;
+  private addresses(hostname: string, { policy, resolver }: OutboundRequest): Promise<LookupAddress[]> {
+    const checked = { host: hostname, policy, ...(resolver !== undefined && { resolver }) };
+    return resolveChecked(
+      checked,
+      this.resolve,
+      (address) => remembered(this.verdicts, policy, address, () => ({ reason: judgeAddress(address, policy) })).reason,
+    );
   }
-}
-
-/** @throws OutboundError blocked */
-export function requireAllowed(resolver: string, policy: EgressPolicy): void {
-  const reason = judgeAddress(parseServer(resolver).address, policy);
-  if (reason !== null) throw new OutboundError('blocked', `the resolver ${resolver}: ${reason}`);
 }
 
 async function decoded(

@@ -13,7 +13,7 @@ const IDLE_PER_ORIGIN = 128;
 
 const OPTIONS = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_PER_ORIGIN, scheduling: 'lifo' } as const;
 
-/** What our requests add to node's options: the checked addresses, as one text. */
+/** What our requests add to node's options, as one text: the checked host, its addresses and further authorities. */
 export interface Checked {
   checked: string;
 }

@@ -1,7 +1,8 @@
 /** Whom a TLS handshake asks for, and whose certificates it trusts. */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { rootCertificates } from 'node:tls';
+import tls, { type SecureContext } from 'node:tls';
+import { BoundedMap } from '../../lib/bounded-map.js';
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -16,9 +17,26 @@ export function findAuthorityFault(pem: string): string | null {
   }
 }
 
-/** Authorities as node's TLS takes them; undefined: the usual ones. */
-export const listTrustedAuthorities = (own: readonly string[]): string[] | undefined =>
-  own.length === 0 ? undefined : [...own, ...rootCertificates];
+/** Contexts by their further authorities: each one parses all root certificates. */
+const contexts = new BoundedMap<SecureContext>({ most: 100 });
+
+/** `tls.getCACertificates` exists since Node 22.15, and includes those of `NODE_EXTRA_CA_CERTS`. */
+const listRoots = (): readonly string[] =>
+  (tls as { getCACertificates?: (type: 'default') => string[] }).getCACertificates?.('default') ?? tls.rootCertificates;
+
+/**
+ * A context that trusts further authorities in addition to the usual ones.
+ * @param own PEM; empty: undefined is returned, and Node's own context is used
+ */
+export function getTlsContext(own: readonly string[]): SecureContext | undefined {
+  if (own.length === 0) return undefined;
+  const key = own.join('\n');
+  const known = contexts.get(key);
+  if (known !== undefined) return known;
+  const context = tls.createSecureContext({ ca: [...own, ...listRoots()] });
+  contexts.set(key, context);
+  return context;
+}
 
 /** The name of a handshake: without a final dot (RFC 6066); undefined for an address. */
 export const getServerName = (host: string): string | undefined =>

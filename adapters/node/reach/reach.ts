@@ -3,15 +3,16 @@
  * of HTTP requests are (outbound.ts), and the connection goes to an address that was judged.
  */
 import type { LookupAddress } from 'node:dns';
-import { isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { OutboundError, type EgressPolicy } from '../../../ports/outbound.js';
 import type { Connected, ConnectRequest, Dialogue, EchoRequest, LookupRequest, Reach } from '../../../ports/reach.js';
+import { stripBrackets } from '../../../lib/host.js';
 import { Deadlines } from '../deadlines.js';
 import { isPublic, judgeAddress, judgeUrl } from '../egress.js';
 import { certificateOf } from '../exchange.js';
-import { Names, parseServer, resolveAt } from '../names.js';
-import { requireAllowed } from '../outbound.js';
+import { Names, parseServer } from '../names.js';
+import { requireAllowed, resolveChecked } from '../resolve-checked.js';
 import { findAuthorityFault } from '../trust.js';
 import { echo } from './echo.js';
 import { pingDatabase } from './protocols/databases.js';
@@ -51,7 +52,7 @@ export class NodeReach implements Reach {
 
   /** Reads a host as URLs do, so that `0xa9fea9fe` and `169.254.43518` are the addresses that they lead to. */
   judge(host: string, policy: EgressPolicy): string | null {
-    const bare = host.replace(/^\[|\]$/g, '');
+    const bare = stripBrackets(host);
     const verdict = judgeUrl(`http://${bare.includes(':') ? `[${bare}]` : bare}/`, policy);
     return verdict instanceof URL || verdict.fault !== 'blocked' ? null : verdict.reason;
   }
@@ -66,7 +67,7 @@ export class NodeReach implements Reach {
 
   connect(request: ConnectRequest): Promise<Connected> {
     return timed(request.timeoutMs ?? TIMEOUT_MS, async (clock) => {
-      const addresses = await clock.within(this.#addresses(request));
+      const addresses = await clock.within(resolveChecked(request, this.#resolve));
       let socket: Socket = await openSocket(addresses, request.port, clock);
       try {
         const address = socket.remoteAddress ?? '';
@@ -106,7 +107,7 @@ export class NodeReach implements Reach {
   echo(request: EchoRequest): Promise<{ address: string; duration_ms: number }> {
     const { timeoutMs = TIMEOUT_MS } = request;
     return timed(timeoutMs, async (clock) => {
-      const addresses = await clock.within(this.#addresses(request));
+      const addresses = await clock.within(resolveChecked(request, this.#resolve));
       await this.#turn(clock);
       try {
         return await echoAny(addresses, timeoutMs);
@@ -151,32 +152,6 @@ export class NodeReach implements Reach {
     if (next === undefined) this.#echoing -= 1;
     else next();
   }
-
-  /** Every address must pass. @throws OutboundError */
-  async #addresses({
-    host,
-    policy,
-    resolver,
-  }: Pick<ConnectRequest, 'host' | 'policy' | 'resolver'>): Promise<LookupAddress[]> {
-    let found: LookupAddress[];
-    try {
-      if (isIP(host) !== 0) found = [{ address: host, family: isIP(host) }];
-      else if (resolver === undefined) found = await this.#resolve(host);
-      else {
-        requireAllowed(resolver, policy);
-        found = await resolveAt(resolver, host);
-      }
-    } catch (error) {
-      if (error instanceof OutboundError) throw error;
-      throw new OutboundError('dns', `${host} cannot be resolved: ${codeOf(error)}`);
-    }
-    if (found.length === 0) throw new OutboundError('dns', `${host} has no address`);
-    for (const { address } of found) {
-      const reason = judgeAddress(address, policy);
-      if (reason !== null) throw new OutboundError('blocked', address === host ? reason : `${host}: ${reason}`);
-    }
-    return found;
-  }
 }
 
 /** One address after the other, each for its share of the time. @throws OutboundError of the first */
@@ -219,8 +194,6 @@ async function converse(
   await openWebSocket(wire, dialogue.url, dialogue.host, dialogue.headers);
   return 'it takes WebSockets';
 }
-
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown error';
 
 /** Within its time; says how long it took, where `work` knows nothing better. */
 async function timed<T extends object>(

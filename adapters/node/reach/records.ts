@@ -2,15 +2,13 @@
 import { Resolver } from 'node:dns/promises';
 import { OutboundError } from '../../../ports/outbound.js';
 import type { RecordType } from '../../../ports/reach.js';
-import { parseServer } from '../names.js';
+import { getErrorCode, NO_RECORD, parseServer } from '../names.js';
 
 /** Of one query, which is asked twice. */
 const QUERY_MS = 2_500;
 const OPTIONS = { timeout: QUERY_MS, tries: 2 };
 const MOST = 100;
 const LONGEST = 500;
-/** The answers that say "there is none", unlike those that say "I could not find out". */
-const NONE = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** Why nobody knows, by the resolver's code. */
 const WHY: Readonly<Record<string, string>> = {
@@ -33,8 +31,8 @@ export class Records {
       const found: unknown = await this.#resolverOf(server).resolve(name, type);
       return (Array.isArray(found) ? found : [found]).slice(0, MOST).map((one) => textOf(one).slice(0, LONGEST));
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-      if (NONE.has(code)) return [];
+      const code = getErrorCode(error);
+      if (NO_RECORD.has(code)) return [];
       throw new OutboundError('dns', `${name} cannot be resolved: ${inWords(code)}`);
     }
   }

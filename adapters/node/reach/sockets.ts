@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { OutboundError } from '../../../ports/outbound.js';
 import type { Deadlines } from '../deadlines.js';
-import { getServerName, listTrustedAuthorities } from '../trust.js';
+import { getServerName, getTlsContext } from '../trust.js';
 
 /** How long an address is waited for before the next one is tried as well. */
 const ATTEMPT_MS = 250;
@@ -74,7 +74,7 @@ export function startTlsSession(
   clock: Deadlines,
 ): Promise<TLSSocket> {
   const servername = getServerName(host);
-  const authorities = listTrustedAuthorities(ca);
+  const secureContext = getTlsContext(ca);
   return new Promise((resolve, reject) => {
     const secure = connectTls({
       socket,
@@ -83,7 +83,7 @@ export function startTlsSession(
       // Untrusted certificates are accepted here to report them. Nothing is sent.
       rejectUnauthorized: false,
       ...(servername !== undefined && { servername }),
-      ...(authorities !== undefined && { ca: authorities }),
+      ...(secureContext !== undefined && { secureContext }),
       ...(alpn !== undefined && { ALPNProtocols: [alpn] }),
     });
     const fail = (fault: OutboundError): void => {

@@ -115,9 +115,9 @@ const readsText = ({ contains, keyword_absent, json_path }: HttpProbe): boolean 
   contains !== null || keyword_absent !== null || json_path !== null;
 
 /** A text that is there already needs no more of the answer. */
-function enough({ contains, keyword_absent, json_path }: HttpProbe): Pick<PartialBody, 'isEnough'> {
+function enough({ contains, keyword_absent, json_path }: HttpProbe): Pick<PartialBody, 'until'> {
   if (contains === null || keyword_absent !== null || json_path !== null) return {};
-  return { isEnough: (body) => body.includes(contains) };
+  return { until: contains };
 }
 
 const lowerNames = (headers: Readonly<Record<string, string>>): Record<string, string | undefined> =>

@@ -4,6 +4,8 @@ import http from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import tls from 'node:tls';
+import zlib from 'node:zlib';
 import { expect } from 'chai';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import {
@@ -116,6 +118,60 @@ describe('NodeOutbound', () => {
     const answer = await get(`http://127.0.0.1:${port}/`, { maxBytes: 100_000 });
     expect(answer.truncated).to.equal(true);
     expect(answer.body).to.have.lengthOf(100_000);
+  });
+
+  it('searches a body in chunks of one byte in linear time', async () => {
+    const size = 20_000;
+    const port = await listen(
+      net.createServer((socket) =>
+        socket.once('data', () =>
+          socket.write(
+            `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${[...'x'.repeat(size), ...'täxt']
+              .map((one) => `${Buffer.byteLength(one)}\r\n${one}\r\n`)
+              .join('')}`,
+          ),
+        ),
+      ),
+    );
+    // Bytes that are copied or searched.
+    let work = 0;
+    const { concat } = Buffer;
+    const { includes } = Buffer.prototype;
+    Buffer.concat = (...given) => {
+      const joined = concat(...given);
+      work += joined.length;
+      return joined;
+    };
+    Buffer.prototype.includes = function (this: Buffer, ...given: Parameters<typeof includes>) {
+      work += this.length;
+      return includes.apply(this, given);
+    };
+    try {
+      const { body, truncated } = await get(`http://hook.test:${port}/`, {
+        partial: { waitMs: Infinity, until: 'täxt' },
+      });
+      expect(body.toString()).to.equal(`${'x'.repeat(size)}täxt`);
+      expect(truncated, 'the end is not waited for').to.equal(true);
+    } finally {
+      Buffer.concat = concat;
+      Buffer.prototype.includes = includes;
+    }
+    expect(work)
+      .to.be.above(size)
+      .and.below(100 * size);
+  });
+
+  it('reads a body in at most five encodings', async () => {
+    const port = await serve((request, response) => {
+      const layers = Number(request.url?.slice(1));
+      let body: Buffer = Buffer.from('hello');
+      for (let n = 0; n < layers; n++) body = zlib.gzipSync(body);
+      response.writeHead(200, { 'content-encoding': Array(layers).fill('gzip').join(', ') }).end(body);
+    });
+    const read = async (layers: number): Promise<OutboundResponse> =>
+      get(`http://hook.test:${port}/${layers}`, { decode: true });
+    expect((await read(5)).body.toString()).to.equal('hello');
+    expect((await read(6)).undecodable).to.equal('gzip, gzip, gzip, gzip, gzip, gzip');
   });
 
   it('does not mark a body of exactly the limit as truncated', async () => {
@@ -348,6 +404,47 @@ describe('NodeOutbound', () => {
       expect(seen).to.deep.equal(['hook.test']);
       const other = trusting.request({ method: 'GET', url: `https://other.test:${port}/`, policy });
       expect(await fault(other)).to.deep.equal(['tls', 'TLS failed: ERR_TLS_CERT_ALTNAME_INVALID']);
+    });
+
+    it('checks the certificate of a reused connection for the host of its own request', async () => {
+      const at = (name: string): string => join(projectRoot(), 'test', 'fixtures', 'tls', name);
+      const pem = await readFile(at('1.2.3.4.pem'), 'utf8');
+      const server = https.createServer(
+        { key: await readFile(at('1.2.3.4.key'), 'utf8'), cert: pem },
+        (_request, response) => response.end('ok'),
+      );
+      const url = `https://127.0.0.1:${await listen(server)}/`;
+      expect((await get(url, { tls: { ca: pem }, host: '1.2.3.4' })).status).to.equal(200);
+      expect(await fault(get(url, { tls: { ca: pem } }))).to.deep.equal([
+        'tls',
+        'TLS failed: ERR_TLS_CERT_ALTNAME_INVALID',
+      ]);
+      expect(await fault(get(url, { host: '1.2.3.4' })), 'nor for other authorities').to.deep.equal([
+        'tls',
+        'TLS failed: DEPTH_ZERO_SELF_SIGNED_CERT',
+      ]);
+    });
+
+    it('parses the root certificates once per authority', async () => {
+      const port = await secure();
+      const { createSecureContext } = tls;
+      let made = 0;
+      const counting = (options?: tls.SecureContextOptions): tls.SecureContext => {
+        if (options?.ca !== undefined) made += 1;
+        return createSecureContext(options);
+      };
+      tls.createSecureContext = counting;
+      try {
+        const own = `${cert}\n`;
+        for (let n = 0; n < 3; n++) {
+          const agent = new NodeOutbound({ resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
+          const url = `https://hook.test:${port}/`;
+          expect((await agent.request({ method: 'GET', url, policy, tls: { ca: own } })).status).to.equal(200);
+        }
+      } finally {
+        tls.createSecureContext = createSecureContext;
+      }
+      expect(made).to.equal(1);
     });
 
     it('reports a server without TLS', async () => {

@@ -244,5 +244,18 @@ describe('probes of protocols', () => {
       const port = await speaking('', () => 'HTTP/1.1 400 Bad Request\r\n\r\n');
       expect((await ask({ kind: 'grpc', port })).message).to.equal('The answer is not gRPC');
     });
+
+    it('reports a connection that was closed without an answer', async () => {
+      for (const close of [
+        (socket: net.Socket) => socket.destroy(),
+        (socket: net.Socket) => socket.once('data', () => socket.end()),
+        (socket: net.Socket) => socket.once('data', () => socket.resetAndDestroy()),
+      ]) {
+        const port = await listen(net.createServer(close));
+        expect((await ask({ kind: 'grpc', port })).message).to.equal(
+          'The connection was closed before the answer was complete',
+        );
+      }
+    });
   });
 });

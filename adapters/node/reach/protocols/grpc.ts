@@ -35,10 +35,14 @@ export function checkHealth(socket: Socket, authority: string, service: string, 
       reject(fault);
     };
     clock.onFault(fail);
-    const broken = (): void => fail(new OutboundError('protocol', 'the answer is not gRPC'));
+    const rejectAnswer = (): void => fail(new OutboundError('protocol', 'the answer is not gRPC'));
+    const rejectClosed = (): void =>
+      fail(new OutboundError('reset', 'the connection was closed before the answer was complete'));
+    const broken = ({ code = '' }: NodeJS.ErrnoException): void =>
+      code.startsWith('ERR_HTTP2_') ? rejectAnswer() : rejectClosed();
     session = connect(`http://${authority}`, { createConnection: () => socket });
     session.on('error', broken);
-    session.on('close', broken);
+    session.on('close', rejectClosed);
     const stream = session.request({
       ':method': 'POST',
       ':path': '/grpc.health.v1.Health/Check',
@@ -57,8 +61,9 @@ export function checkHealth(socket: Socket, authority: string, service: string, 
       const http = Number(headers[':status']);
       const code = [headers['grpc-status'] ?? []].flat()[0];
       const state = stateOf(chunks);
-      if (http !== 200) fail(new OutboundError('protocol', `HTTP ${http}, where gRPC was expected`));
-      else if (code === undefined) broken();
+      if (headers[':status'] === undefined) rejectClosed();
+      else if (http !== 200) fail(new OutboundError('protocol', `HTTP ${http}, where gRPC was expected`));
+      else if (code === undefined) rejectAnswer();
       else if (code !== '0') fail(new OutboundError('protocol', `gRPC reports ${CODES[code] ?? `status ${code}`}`));
       else if (state !== 'SERVING') fail(new OutboundError('protocol', `the service is ${state}`));
       else {

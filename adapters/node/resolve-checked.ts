@@ -1,0 +1,53 @@
+/** Addresses of a host that a connection may go to (contract 70, delivery, egress). */
+import type { LookupAddress } from 'node:dns';
+import { isIP } from 'node:net';
+import { OutboundError, type EgressPolicy } from '../../ports/outbound.js';
+import { judgeAddress } from './egress.js';
+import { getErrorCode, parseServer, resolveAt } from './names.js';
+
+export interface CheckedHost {
+  /** A name, or an address without brackets. */
+  host: string;
+  policy: EgressPolicy;
+  /** The DNS server that is queried, `address` or `address:port`; absent: `resolve`. */
+  resolver?: string;
+}
+
+/** @throws OutboundError blocked */
+export function requireAllowed(resolver: string, policy: EgressPolicy): void {
+  const reason = judgeAddress(parseServer(resolver).address, policy);
+  if (reason !== null) throw new OutboundError('blocked', `the resolver ${resolver}: ${reason}`);
+}
+
+/**
+ * Every address must pass the policy.
+ * @param judge why an address may not be connected to, or null
+ * @throws OutboundError dns, blocked
+ */
+export async function resolveChecked(
+  { host, policy, resolver }: CheckedHost,
+  resolve: (hostname: string) => Promise<LookupAddress[]>,
+  judge = judgeAddress,
+): Promise<LookupAddress[]> {
+  if (resolver !== undefined) requireAllowed(resolver, policy);
+  const found = await findAddresses(host, resolver, resolve);
+  if (found.length === 0) throw new OutboundError('dns', `${host} has no address`);
+  for (const { address } of found) {
+    const reason = judge(address, policy);
+    if (reason !== null) throw new OutboundError('blocked', address === host ? reason : `${host}: ${reason}`);
+  }
+  return found;
+}
+
+async function findAddresses(
+  host: string,
+  resolver: string | undefined,
+  resolve: (hostname: string) => Promise<LookupAddress[]>,
+): Promise<LookupAddress[]> {
+  if (isIP(host) !== 0) return [{ address: host, family: isIP(host) }];
+  try {
+    return await (resolver === undefined ? resolve(host) : resolveAt(resolver, host));
+  } catch (error) {
+    throw new OutboundError('dns', `${host} cannot be resolved: ${getErrorCode(error)}`);
+  }
+}
