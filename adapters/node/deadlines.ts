@@ -7,7 +7,10 @@ export class Deadlines {
   private fault: OutboundError | null = null;
   private readonly listeners: ((fault: OutboundError) => void)[] = [];
 
+  private readonly endsAt: number;
+
   constructor(connectMs: number, totalMs: number) {
+    this.endsAt = performance.now() + totalMs;
     this.connect = setTimeout(() => this.expire(`no connection within ${connectMs} ms`), connectMs);
     this.total = setTimeout(() => this.expire(`no complete answer within ${totalMs} ms`), totalMs);
   }
@@ -29,6 +32,11 @@ export class Deadlines {
       this.onFault(reject);
       work.then(resolve, reject);
     });
+  }
+
+  /** Of the total. */
+  remainingMs(): number {
+    return Math.max(0, this.endsAt - performance.now());
   }
 
   connected(): void {

@@ -219,6 +219,8 @@ function read(
     let timer: NodeJS.Timeout | undefined;
     const end = (body: Body): void => {
       clearTimeout(timer);
+      // One read of the socket may hold thousands of further chunks.
+      response.off('data', add);
       resolve(body);
     };
     const cut = (): void => {
@@ -229,12 +231,13 @@ function read(
       clock.onFault(cut);
       if (Number.isFinite(partial.waitMs)) timer = setTimeout(cut, partial.waitMs);
     }
-    response.on('data', (chunk: Buffer) => {
+    const add = (chunk: Buffer): void => {
       chunks.push(chunk);
       size += chunk.length;
       if (size > maxBytes) end({ body: Buffer.concat(chunks).subarray(0, maxBytes), truncated: true });
       else if (isEnough(chunk)) end({ body: Buffer.concat(chunks), truncated: true });
-    });
+    };
+    response.on('data', add);
     response.on('end', () => end({ body: Buffer.concat(chunks), truncated: false }));
     response.on('error', reject);
     response.on('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));

@@ -34,15 +34,16 @@ function faultOf({ code, killed }: ExecFileException, said: string, timeoutMs: n
 }
 
 /**
+ * @param limitMs the time limit that the message of a timeout names
  * @returns how long it took, in whole milliseconds; null where `ping` does not say
  * @throws OutboundError
  */
-export function echo(address: string, timeoutMs: number): Promise<number | null> {
+export function echo(address: string, timeoutMs: number, limitMs = timeoutMs): Promise<number | null> {
   const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 16_384, windowsHide: true } as const;
   return new Promise((resolve, reject) => {
     execFile('ping', argumentsOf(address, timeoutMs), options, (error, stdout, stderr) => {
       if (error !== null) {
-        reject(faultOf(error, stderr, timeoutMs));
+        reject(faultOf(error, stderr, limitMs));
         return;
       }
       const ms = TIME.exec(stdout)?.[1];

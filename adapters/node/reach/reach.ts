@@ -110,7 +110,7 @@ export class NodeReach implements Reach {
       const addresses = await clock.within(resolveChecked(request, this.#resolve));
       await this.#turn(clock);
       try {
-        return await echoAny(addresses, timeoutMs);
+        return await echoAny(addresses, timeoutMs, clock.remainingMs());
       } finally {
         this.#done();
       }
@@ -154,15 +154,16 @@ export class NodeReach implements Reach {
   }
 }
 
-/** One address after the other, each for its share of the time. @throws OutboundError of the first */
+/** One address after the other, each for its share of the remaining time. @throws OutboundError of the first */
 async function echoAny(
   addresses: readonly LookupAddress[],
   timeoutMs: number,
+  remainingMs: number,
 ): Promise<{ address: string; duration_ms?: number }> {
   let fault: OutboundError | null = null;
   for (const { address } of addresses) {
     try {
-      const duration_ms = await echo(address, Math.ceil(timeoutMs / addresses.length));
+      const duration_ms = await echo(address, Math.max(1, Math.ceil(remainingMs / addresses.length)), timeoutMs);
       return { address, ...(duration_ms !== null && { duration_ms }) };
     } catch (error) {
       if (!(error instanceof OutboundError) || error.fault === 'unsupported') throw error;

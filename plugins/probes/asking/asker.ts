@@ -1,10 +1,12 @@
 /** Asks once, as a probe says, and tells what was seen. Never throws because of who was asked. */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { parseHostHeader, stripBrackets } from '../../../lib/host.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { OutboundError, type EgressPolicy, type TlsTrust } from '../../../ports/outbound.js';
+import { OutboundError, type EgressPolicy, type OutboundFault, type TlsTrust } from '../../../ports/outbound.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
 import type { Dialogue } from '../../../ports/reach.js';
 import { matchRecords } from '../model/dns-records.js';
+import { parseReverseName } from '../model/reverse-name.js';
 import {
   targetOf,
   type DatabaseProbe,
@@ -33,7 +35,14 @@ export class Asker {
   async ask(probe: OpenProbe): Promise<ProbeResult> {
     const seen = await this.#seen(probe);
     const result = probe.inverted ? invert(seen) : seen;
-    return { ...result, message: cleanText(result.message.slice(0, MAX_MESSAGE)) };
+    const { resolver } = probe;
+    const isPublic = seen.public && (resolver === null || this.#isPublicResolver(resolver));
+    return { ...result, public: isPublic, message: cleanText(result.message.slice(0, MAX_MESSAGE)) };
+  }
+
+  /** What a DNS server of the internal network knows is internal too. */
+  #isPublicResolver(resolver: string): boolean {
+    return this.deps.reach.judgeResolver(resolver, PUBLIC_ONLY) === null;
   }
 
   async #seen(probe: OpenProbe): Promise<ProbeResult> {
@@ -47,9 +56,8 @@ export class Asker {
         ...(fault === 'unsupported' && { unsupported: true }),
         ...(fault === 'blocked' && { blocked: true }),
       };
-      // What the other side said stands behind a colon.
-      const bare = fault === 'protocol' && { bare_message: message.replace(/:.*/s, '') };
-      return { ...NOTHING, ok: false, ...unknown, message, ...bare };
+      const bare_message = withoutDetail(probe, fault, message);
+      return { ...NOTHING, ok: false, ...unknown, message, ...(bare_message !== null && { bare_message }) };
     }
   }
 
@@ -67,7 +75,7 @@ export class Asker {
     const named = Object.entries(probe.headers ?? {}).find(([name]) => name.toLowerCase() === 'host')?.[1];
     const dialogue: Dialogue = { kind: 'websocket', url, host: named ?? url.host, headers: probe.headers ?? {} };
     const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
-    const tlsHost = named === undefined ? {} : { tlsHost: bare(named.replace(/:\d+$/, '')) };
+    const tlsHost = named === undefined ? {} : { tlsHost: parseHostHeader(named) };
     return this.#connect({ ...probe, tls: isSecure, ...tlsHost }, url.hostname, port, dialogue);
   }
 
@@ -83,7 +91,7 @@ export class Asker {
     const trust: TlsTrust =
       probe.kind === 'tcp' ? {} : { insecure: probe.insecure, ...(probe.ca_pem !== null && { ca: probe.ca_pem }) };
     const { duration_ms, certificate, untrusted, said, ...seenBy } = await reach.connect({
-      host: bare(host),
+      host: stripBrackets(host),
       port,
       tls: probe.kind === 'tls' || ('tls' in probe && probe.tls),
       trust,
@@ -109,9 +117,8 @@ export class Asker {
     const asked = { name: host, type, timeoutMs, policy, ...(resolver !== null && { resolver }) };
     const { records, duration_ms } = await reach.lookup(asked);
     const shown = records.slice(0, MOST_RECORDS).join(', ');
-    // A record that names an address of the own network tells of it, as an answer from there would.
-    const open = [...records, host].every((text) => reach.judge(text, PUBLIC_ONLY) === null);
-    const seen = { ...NOTHING, response_ms: duration_ms, excerpt: shown || null, public: open };
+    const isShown = this.#isPublicAnswer(probe, records);
+    const seen = { ...NOTHING, response_ms: duration_ms, excerpt: shown || null, public: isShown };
     if (records.length === 0) return { ...seen, ok: false, message: `${host} has no record of type ${type}` };
     if (expected_record !== null && !matchRecords(type, records, expected_record)) {
       const says = type === 'TXT' ? 'No record' : 'The records';
@@ -122,9 +129,21 @@ export class Asker {
     return { ...seen, ok: true, message: `${host}: ${shown}`, bare_message };
   }
 
+  /**
+   * Public addresses are public wherever they were found. Other records are public only when a public DNS server
+   * returned them: the server of the system may know an internal zone.
+   */
+  #isPublicAnswer({ host, record_type, resolver }: DnsProbe, records: readonly string[]): boolean {
+    const isAddress = record_type === 'A' || record_type === 'AAAA';
+    if (!isAddress && (resolver === null || !this.#isPublicResolver(resolver))) return false;
+    return [...records, parseReverseName(host) ?? host].every(
+      (text) => this.deps.reach.judge(text, PUBLIC_ONLY) === null,
+    );
+  }
+
   async #echo({ host, resolver, timeout_ms: timeoutMs }: IcmpProbe): Promise<ProbeResult> {
     const { reach, policy } = this.deps;
-    const asked = { host: bare(host), timeoutMs, policy, ...(resolver !== null && { resolver }) };
+    const asked = { host: stripBrackets(host), timeoutMs, policy, ...(resolver !== null && { resolver }) };
     const { duration_ms } = await reach.echo(asked);
     return { ...NOTHING, response_ms: duration_ms, ok: true, message: `${host} answered in ${duration_ms} ms` };
   }
@@ -142,4 +161,12 @@ function sentence({ fault, message }: OutboundError): string {
   return isName ? message : `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
 }
 
-const bare = (host: string): string => host.replace(/^\[|\]$/g, '');
+/** The message without internal hosts and without what the other side said; null: it holds neither. */
+function withoutDetail(probe: OpenProbe, fault: OutboundFault, message: string): string | null {
+  if (fault === 'blocked') return 'The address is not allowed';
+  // A redirect may name a host that the probe does not name.
+  const host = 'url' in probe ? new URL(probe.url).hostname : probe.host;
+  if (fault === 'dns' && !message.startsWith(`${host} `)) return message.replace(/^\S+/, 'The name');
+  // What the other side said stands behind a colon.
+  return fault === 'protocol' ? message.replace(/:.*/s, '') : null;
+}

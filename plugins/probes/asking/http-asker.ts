@@ -1,7 +1,7 @@
 /**
  * One asking by HTTP: redirects are followed here, because each of their addresses is judged anew. What came from a
- * public machine never leads into the own network, whatever the policy allows otherwise, and headers with secrets go to
- * the host that they were given for and to no other.
+ * public machine never leads into the own network, whatever the policy allows otherwise. Headers and the body go to the
+ * origin that they were given for and to no other.
  */
 import { CookieJar } from 'tough-cookie';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -64,16 +64,22 @@ export class HttpAsker {
       const ms = Math.max(0, Math.round(clock.monotonic() - started) - (response.waited_ms ?? 0));
       if (next === null) return { ...judge(probe, response, ms), public: open, redirects: followed };
       asked.add(`${step.method} ${step.url} ${cookies}`);
-      if (followed.length >= probe.redirects) {
+      const method = nextMethod(step.method, response.status);
+      const isLoop = asked.has(`${step.method} ${next} ${await jar.getCookieString(next)}`);
+      const message =
+        followed.length >= probe.redirects
+          ? `More than ${probe.redirects} redirects${isLoop ? ', in a loop' : ''}`
+          : sendsBody(probe, method) && !isOwnOrigin(probe, next)
+            ? `HTTP ${response.status} leads to another origin, where the body is not sent`
+            : null;
+      if (message !== null) {
         const seen = judge(probe, response, ms);
-        const isLoop = asked.has(`${step.method} ${next} ${await jar.getCookieString(next)}`);
-        const message = `More than ${probe.redirects} redirects${isLoop ? ', in a loop' : ''}`;
         return { ...seen, ...(!seen.ok && { message }), public: open, redirects: followed };
       }
       followed.push(next);
       step = {
         url: next,
-        method: nextMethod(step.method, response.status),
+        method,
         policy: response.public ? { mode: 'public-only', allow: policy.allow } : step.policy,
       };
     }
@@ -82,21 +88,20 @@ export class HttpAsker {
   #request(probe: AskedHttp, step: Step, cookies: string, timeoutMs: number): Promise<OutboundResponse> {
     const { url, method, policy } = step;
     const { ca_pem, insecure, resolver } = probe;
-    const isOwn = new URL(url).origin === new URL(probe.url).origin;
-    const { host, cookie, ...headers } = isOwn ? lowerNames(probe.headers ?? {}) : {};
+    const { host, cookie, ...headers } = isOwnOrigin(probe, url) ? lowerNames(probe.headers ?? {}) : {};
     const sent = [cookie, cookies].filter((one) => one !== undefined && one !== '').join('; ');
-    const hasBody = probe.body !== null && method === probe.method;
+    const body = sendsBody(probe, method) ? probe.body : null;
     return this.deps.outbound.request({
       method,
       url,
       headers: {
         'user-agent': `AOS/${this.deps.version}`,
         accept: '*/*',
-        ...(hasBody && { 'content-type': isJson(probe.body) ? 'application/json' : 'text/plain; charset=utf-8' }),
+        ...(body !== null && { 'content-type': isJson(body) ? 'application/json' : 'text/plain; charset=utf-8' }),
         ...headers,
         ...(sent !== '' && { cookie: sent }),
       },
-      ...(hasBody && probe.body !== null && { body: probe.body }),
+      ...(body !== null && { body }),
       ...(host !== undefined && { host }),
       ...(resolver !== null && { resolver }),
       tls: { insecure, ...(ca_pem !== null && { ca: ca_pem }) },
@@ -110,6 +115,12 @@ export class HttpAsker {
     });
   }
 }
+
+const isOwnOrigin = (probe: HttpProbe, url: string): boolean => new URL(url).origin === new URL(probe.url).origin;
+
+/** A redirect that changes the method drops the body. */
+const sendsBody = ({ body, method: first }: HttpProbe, method: OutboundMethod): boolean =>
+  body !== null && method === first;
 
 const readsText = ({ contains, keyword_absent, json_path }: HttpProbe): boolean =>
   contains !== null || keyword_absent !== null || json_path !== null;
@@ -131,7 +142,7 @@ function parseJson(text: string): { value: unknown } | null {
   }
 }
 
-const isJson = (text: string | null): boolean => text !== null && parseJson(text) !== null;
+const isJson = (text: string): boolean => parseJson(text) !== null;
 
 /** Where it leads, if it is to be followed; null: nowhere. @throws OutboundError */
 function nextUrl({ redirects }: HttpProbe, from: string, { status, headers }: OutboundResponse): string | null {

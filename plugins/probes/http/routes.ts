@@ -37,7 +37,8 @@ export const routes = ({ probes, asker, clock }: TryServices): RouteSpec[] => [
     summary: 'Ask once, and tell what was seen; nothing is stored',
     description:
       'The answer is 200 also where nobody answered: `ok` says how it went. Its `excerpt` is the beginning of an HTTP answer, or the records of a name; ' +
-      'for a token of one project it is null, and `message` quotes nothing, where that came from a private address.',
+      'for a token of one project it is null, and `message` quotes nothing, where that came from a private address, or from a DNS server ' +
+      'of the internal network. Of records that are no addresses, it needs a public `resolver` to see them.',
     access: { scope: 'watchdog:manage' },
     limits: { rate: 'bulk' },
     input: { body: named('ProbeTrial', joi.object({ probe: anyProbe.required() })) },

@@ -23,6 +23,8 @@ const START_TLS_PORTS: Readonly<Record<StartTls, number>> = { smtp: 587, imap: 1
 /** `10.0.0.53`, `10.0.0.53:5353`, `fd00::53` or `[fd00::53]:5353`. The egress policy is checked elsewhere. */
 const RESOLVER =
   /^(?:(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|\[[0-9a-f:.]{2,45}\](?::\d{1,5})?|[0-9a-f]{0,4}:[0-9a-f:.]{1,45})$/i;
+/** Of IPv4, or of an address in brackets. */
+const RESOLVER_PORT = /^(?:[\d.]+|\[.*\]):(\d+)$/;
 
 const rule = (fits: (text: string) => boolean, says: string): joi.StringSchema =>
   joi
@@ -88,7 +90,14 @@ const timing = {
     .string()
     .max(64)
     .pattern(RESOLVER)
-    .message('must be an address, or an address with a port')
+    .custom((text: string, helpers) => {
+      const port = RESOLVER_PORT.exec(text)?.[1];
+      return port === undefined || (Number(port) >= 1 && Number(port) <= 65_535) ? text : helpers.error('any.invalid');
+    })
+    .messages({
+      'string.pattern.base': 'must be an address, or an address with a port',
+      'any.invalid': 'must have a port from 1 to 65535',
+    })
     .allow(null)
     .empty('')
     .default(null)

@@ -34,8 +34,9 @@ export type ProbeSight = 'all' | 'public' | 'none';
 /** As the reader may see it: a probe is asked from inside the network, and its reader may be outside. */
 export function seenBy(seen: ProbeResult, sight: ProbeSight): ProbeResult {
   if (sight === 'all' || (sight === 'public' && seen.public)) return seen;
-  const message = seen.public ? seen.message : (seen.bare_message ?? seen.message);
-  return { ...seen, excerpt: null, message, redirects: seen.public ? seen.redirects : [] };
+  if (seen.public) return { ...seen, excerpt: null };
+  const certificate = seen.certificate && { ...seen.certificate, subject: '', issuer: '' };
+  return { ...seen, excerpt: null, message: seen.bare_message ?? seen.message, redirects: [], certificate };
 }
 
 /** As a probe that is inverted sees it: an answer is the failure, and its absence as it should be. */

@@ -167,6 +167,29 @@ describe('probes of HTTP', () => {
       expect(seen[1]).to.equal(then);
     });
 
+  for (const [status, method] of [
+    [307, 'POST'],
+    [308, 'PUT'],
+    [301, 'DELETE'],
+    [302, 'GET'],
+  ] as const)
+    it(`does not send the body of a ${method} to another origin after ${status}`, async () => {
+      let requests = 0;
+      const other = await serve((_request, response) => {
+        requests += 1;
+        response.end();
+      });
+      const url = await serve((_request, response) => response.writeHead(status, { location: other }).end());
+      const probe = { url, method, redirects: 1 };
+      expect(await ask({ ...probe, body: 'secret' })).to.include({
+        ok: false,
+        message: `HTTP ${status} leads to another origin, where the body is not sent`,
+      });
+      expect(requests).to.equal(0);
+      expect(await ask(probe), 'without a body').to.include({ ok: true });
+      expect(requests).to.equal(1);
+    });
+
   it('brings cookies back within one asking, and to their own host alone', async () => {
     const elsewhere: (string | undefined)[] = [];
     const other = await serve((request, response) => {

@@ -2,7 +2,7 @@
  * Echoes to loopback, by the real `ping` where this machine has one that may send, and what is said where it has none
  * (contract 30, probes).
  */
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
@@ -67,6 +67,24 @@ describe('probes of machines', () => {
       const named = probesOn(new MemoryStore(), { resolve }).asker;
       const seen = await named.ask(probeOf({ kind: 'icmp', host: 'shop.test', timeout_ms: 5_000 }));
       expect(seen).to.include({ ok: true, response_ms: 7 });
+    });
+
+    it('waits for its turn and for the answer within one time limit', async () => {
+      const ping = join(folder, 'ping');
+      // Those that may wait for a second do not end by themselves.
+      await writeFile(
+        ping,
+        '#!/bin/sh\necho "$*" >> "$0.log"\ncase "$*" in *"1 -n -c"*) exec /bin/sleep 60;; *) echo "time=7 ms";; esac\n',
+      );
+      await chmod(ping, 0o755);
+      const silent = Array.from({ length: 4 }, () => echoed('127.0.0.1', 1_000));
+      expect(await echoed('127.0.0.1', 10_000)).to.include({ ok: true, response_ms: 7 });
+      for (const { message } of await Promise.all(silent)) expect(message).to.equal('No answer within 1000 ms');
+      const limits = [...(await readFile(`${ping}.log`, 'utf8')).matchAll(/-[Wt] (\d+)/g)].map(([, seconds]) =>
+        Number(seconds),
+      );
+      expect(limits.slice(0, 4)).to.deep.equal([1, 1, 1, 1]);
+      expect(limits[4], 'what its turn has left').to.be.below(10);
     });
 
     const SAID: [says: string, script: string, message: string][] = [

@@ -85,6 +85,17 @@ describe('probes (pure)', () => {
       expect(faults({ ...http, resolver }), resolver).to.have.keys('probe.resolver');
   });
 
+  it('takes a DNS server with a port from 1 to 65535', () => {
+    const withResolver = (resolver: string): object => probeOf({ kind: 'icmp', host: 'a.test', resolver });
+    for (const resolver of ['10.0.0.53', '10.0.0.53:1', '10.0.0.53:65535', 'fd00::53', '[fd00::53]', '[fd00::53]:53'])
+      expect(withResolver(resolver)).to.include({ resolver });
+    for (const resolver of ['10.0.0.53:0', '10.0.0.53:65536', '[fd00::53]:99999'])
+      expect(() => withResolver(resolver), resolver)
+        .to.throw(ServiceError)
+        .with.nested.property('fields')
+        .that.deep.equals({ 'probe.resolver': 'must have a port from 1 to 65535' });
+  });
+
   it('an older probe gets the fields that its version did not know', () => {
     const old = { kind: 'http', url: 'http://a.test', method: 'HEAD', contains: 'x', retries: 3 } as never;
     expect(completeProbe(old)).to.include({ resolver: null, keyword_absent: null, contains: 'x', retries: 3 });

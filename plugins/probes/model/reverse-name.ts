@@ -1,0 +1,19 @@
+/** Names of DNS that stand for addresses: `4.3.2.1.in-addr.arpa`, `1.0.….8.b.d.0.1.0.0.2.ip6.arpa`. Pure. */
+const REVERSE = /^(?:(.*)\.)?(in-addr|ip6)\.arpa\.?$/i;
+
+/**
+ * Returns the address, or the first address of the network where the name is one of a zone (`10.in-addr.arpa`).
+ * Null: not a reverse name.
+ */
+export function parseReverseName(name: string): string | null {
+  const [, labels = '', zone] = REVERSE.exec(name) ?? [];
+  if (zone === undefined) return null;
+  const isIPv4 = zone.toLowerCase() === 'in-addr';
+  const [count, pattern] = isIPv4 ? ([4, /^\d{1,3}$/] as const) : ([32, /^[\da-f]$/i] as const);
+  const given = labels.split('.').toReversed().slice(0, count);
+  const end = given.findIndex((label) => !pattern.test(label));
+  const digits = end === -1 ? given : given.slice(0, end);
+  const all = [...digits, ...Array<string>(count - digits.length).fill('0')];
+  if (isIPv4) return all.map(Number).join('.');
+  return all.join('').match(/.{4}/g)?.join(':') ?? null;
+}
