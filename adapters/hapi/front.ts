@@ -1,17 +1,14 @@
 /**
- * What comes before the routes: hosts that show one shared page and nothing else, then answers whose bytes are ready,
- * then the routes that are answered before hapi. A host of its own keeps the paths of its page, so that one set of
- * links is right under both addresses, and has `/` and the names below it besides.
+ * Hosts that show one shared page and nothing else. Such a host keeps the paths of its page, so that one set of links
+ * is right under both addresses, and has `/` and the names below it besides.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { MountedHosts } from '../../ports/http.js';
 import { ASSETS } from './pages/assets.js';
 import type { PageServices } from './pages/visitor.js';
-import type { DirectRoutes } from './transport/direct.js';
 import { refuse } from './transport/listener.js';
 import { NOT_FOUND, textOf } from './wire/failure.js';
-import { requestId } from './wire/headers.js';
 
 /** The script that shows times by the reader's clock, which every public page has. */
 const TIMES = `${ASSETS}times.js`;
@@ -31,7 +28,6 @@ export class Front {
 
   constructor(
     private readonly hosts: readonly MountedHosts[],
-    private readonly direct: DirectRoutes,
     private readonly shared: PageServices,
     baseUrl: string,
   ) {
@@ -40,14 +36,14 @@ export class Front {
 
   /** Answers a request, now or later. False: hapi shall answer. */
   answer(req: IncomingMessage, res: ServerResponse, routed: RequestListener): boolean {
-    // Whoever watches the service is answered before a host is looked up, and whatever else is under way.
-    if (PROBES.has(req.url ?? '') && this.direct.answer(req, res, routed)) return true;
+    // Whoever watches the service is answered before a host is looked up.
+    if (PROBES.has(req.url ?? '')) return false;
     const name = this.hosts.length === 0 ? null : this.#nameOf(req.headers.host);
-    if (name === null) return this.#open(req, res, routed);
+    if (name === null) return false;
     const place = placeOf(this.hosts, name);
-    if (!(place instanceof Promise)) return this.#at(place, req, res, routed);
+    if (!(place instanceof Promise)) return this.#refuses(place, req, res);
     place
-      .then((found) => this.#at(found, req, res, routed) || routed(req, res))
+      .then((found) => this.#refuses(found, req, res) || routed(req, res))
       .catch((err: unknown) => {
         this.shared.log.error({ err }, `a host could not be looked up: ${textOf(err)}`);
         res.destroy();
@@ -61,16 +57,13 @@ export class Front {
     return name === this.#ownHost || !name.includes('.') || isIP(name) !== 0 ? null : name;
   }
 
-  #at(place: Place | null, req: IncomingMessage, res: ServerResponse, routed: RequestListener): boolean {
-    if (place !== null) {
-      const url = this.#urlAt(place, req.url ?? '');
-      if (url === null) {
-        refuse(req, res, NOT_FOUND, this.shared.ids);
-        return true;
-      }
-      req.url = url;
-    }
-    return this.#open(req, res, routed);
+  /** Sends the request to the place that its host shows. True: there is nothing, and it was answered. */
+  #refuses(place: Place | null, req: IncomingMessage, res: ServerResponse): boolean {
+    if (place === null) return false;
+    const url = this.#urlAt(place, req.url ?? '');
+    if (url === null) refuse(req, res, NOT_FOUND, this.shared.ids);
+    else req.url = url;
+    return url === null;
   }
 
   /** The address below this place; null: it has nothing of this name. */
@@ -80,16 +73,6 @@ export class Front {
     if (path === TIMES || (path.startsWith(`${ASSETS}${plugin}/`) && !/\.\.|%/.test(path))) return url;
     const full = path === prefix || path.startsWith(`${prefix}/`) ? path : `${prefix}${path === '/' ? '' : path}`;
     return this.shared.sharedPages.has(plugin, full) ? full + (mark < 0 ? '' : url.slice(mark)) : null;
-  }
-
-  #open(req: IncomingMessage, res: ServerResponse, routed: RequestListener): boolean {
-    const { sharedPages, requests, sending, ids, inFlight } = this.shared;
-    const found = inFlight.stopping ? null : sharedPages.ready(req);
-    if (found === null) return this.direct.answer(req, res, routed);
-    const id = requestId(req.headers['x-request-id'], ids);
-    requests.known(req, { id, route: found.route, who: () => 'nobody' });
-    sending.direct({ req, res }, id, this.shared.headers.page, found.answer);
-    return true;
   }
 }
 

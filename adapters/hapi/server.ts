@@ -24,7 +24,6 @@ import { Front } from './front.js';
 import { textOf } from './wire/failure.js';
 import { requestId, standardHeaders } from './wire/headers.js';
 import { closeBehindProxy } from './transport/closing.js';
-import { DirectRoutes } from './transport/direct.js';
 import { COMPRESSED_FROM, Sending } from './transport/send.js';
 import { StreamPlaces } from './limits/stream-places.js';
 import { UnsentBudget } from './limits/unsent-budget.js';
@@ -85,7 +84,6 @@ export class HapiServer implements HttpServer {
   readonly #eventStreams: EventStreams;
   readonly #paths = new KnownPaths();
   readonly #handlers = new Handlers();
-  readonly #direct = new DirectRoutes();
   readonly #requests: OpenRequests;
   /** Null until it is mounted. */
   #front: Front | null = null;
@@ -156,7 +154,7 @@ export class HapiServer implements HttpServer {
     }
     for (const path of await assets.serve(this.#server)) this.#paths.add(path, ['GET']);
     this.#mountFallback(new Fallback(shared, parts.unavailable), shared);
-    this.#front = new Front(parts.hosts ?? [], this.#direct, shared, this.options.base_url);
+    this.#front = new Front(parts.hosts ?? [], shared, this.options.base_url);
   }
 
   async #shared(parts: Parameters<HttpServer['mount']>[0], assets: Assets): Promise<PageServices> {
@@ -227,10 +225,7 @@ export class HapiServer implements HttpServer {
 
   #mountRoute({ spec }: MountedRoute, route: ApiRoute): void {
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
-      for (const method of [spec.method].flat()) {
-        this.#handlers.add(method, path, route.handler);
-        if (spec.direct === true) this.#direct.add(method, path, route);
-      }
+      for (const method of [spec.method].flat()) this.#handlers.add(method, path, route.handler);
       this.#paths.add(path, [spec.method].flat(), spec);
     }
   }

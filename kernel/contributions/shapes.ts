@@ -108,7 +108,6 @@ export const ROUTE = Joi.object({
   tool: Joi.alternatives(TOOL, Joi.array().items(TOOL).min(1)),
   limits: Joi.object(),
   cors: Joi.boolean(),
-  direct: Joi.boolean(),
   credential: Joi.function(),
   credentialIn: Joi.array().items(
     Joi.object({ in: Joi.string().valid('header', 'query').required(), name: Joi.string().required() }),

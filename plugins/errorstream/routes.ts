@@ -18,7 +18,6 @@ export const routes = (intake: ErrorReportIntake): RouteSpec[] => [
       'limit is cut and named in `truncated`; secrets are scrubbed before anything is written. Bodies may be compressed ' +
       '(gzip, deflate, br, zstd). A project’s public intake key may be used in place of a token, from browsers too.',
     access: { scope: 'bugtracker:report', intake: true },
-    direct: true,
     input: { body: intakeBody, report: true },
     output: reportOutput,
     errors: ['unknown_project'],

@@ -133,7 +133,6 @@ function probes({ health }: HealthServices): RouteSpec[] {
     {
       method: 'GET',
       path: '/api/health/live',
-      direct: true,
       operationId: 'checkLive',
       summary: 'The process answers',
       access: 'public',
@@ -144,7 +143,6 @@ function probes({ health }: HealthServices): RouteSpec[] {
     {
       method: 'GET',
       path: '/api/health/ready',
-      direct: true,
       operationId: 'checkReady',
       errors: ['not_ready'],
       summary: 'The service can take requests',

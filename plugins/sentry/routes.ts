@@ -34,7 +34,6 @@ const shared = {
   output,
   plain: true,
   cors: true,
-  direct: true,
   credential: keyOf,
   credentialIn: [
     { in: 'header', name: 'X-Sentry-Auth' },

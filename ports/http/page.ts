@@ -59,8 +59,8 @@ export interface PageSpec {
   creates?: boolean;
   /**
    * A public page that is the same for everybody: no session, no form token, no layout, and its query is not looked at.
-   * It is made when somebody asks and what was made before is older than half of `maxAgeMs`; until then everyone is
-   * given the same bytes, compressed and with an ETag, before the web server's own steps. Nobody is counted for these.
+   * It is rendered when somebody asks and the last rendering is older than `maxAgeMs`; until then everyone gets the
+   * same bytes, with an ETag. Nobody is counted for these.
    */
   shared?: { maxAgeMs: number };
   /**

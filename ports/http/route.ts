@@ -64,11 +64,6 @@ export interface RouteSpec {
   bare?: boolean;
   /** Successful answers go without the envelope, errors with it: for clients that expect another service's answer. */
   plain?: boolean;
-  /**
-   * One of the routes that are asked most: it is answered before the web server's own steps where a caller asks for
-   * none of them (conditions, parts, compression of a long answer). It answers the same, sooner. No session, no stream.
-   */
-  direct?: boolean;
   /** Not in openapi.json. */
   hidden?: boolean;
   /** Offered to agents. */

@@ -132,9 +132,6 @@ const NONE: readonly string[] = [];
 /** Names that were removed from an object of a body. */
 export const droppedFrom = (value: object): readonly string[] => dropped.get(value) ?? NONE;
 
-/** Whether a name was removed anywhere in a body. @param root of the body */
-export const hasDropped = (root: object): boolean => dropped.has(root);
-
 /**
  * Removes own `__proto__` keys, and `constructor` keys that hold a `prototype`: harmless here, but not where a value is
  * merged. The removed names are remembered, for the warnings of the answer (contract 00, envelope).

@@ -22,13 +22,13 @@ export class SharedPageRoute {
 
   constructor(
     private readonly mounted: MountedPage,
-    maxAgeMs: number,
+    private readonly maxAgeMs: number,
     private readonly shared: PageServices,
   ) {
     const { plugin, spec } = mounted;
     this.#params = paramsRule(spec.input?.params);
     this.#observe = shared.timings.forRoute(['GET'], spec.path, 'page');
-    shared.sharedPages.add({ plugin, route: spec.path, maxAgeMs, observe: this.#observe });
+    shared.sharedPages.add(plugin, spec.path);
   }
 
   /** hapi's handler. Never throws. */
@@ -39,7 +39,7 @@ export class SharedPageRoute {
     shared.requests.known(request.raw.req, { id, route: this.mounted.spec.path, who: () => 'nobody' });
     const asked = { raw: request.raw, path: request.path, params: request.params as unknown, query: {} };
     const call = new IncomingRequest(id, asked, shared.addressOf, shared.secure);
-    const answer = await shared.sharedPages.take(request.path, () => this.#answer(request, call));
+    const answer = await shared.sharedPages.take(request.path, this.maxAgeMs, () => this.#answer(request, call));
     this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
     return shared.sending.send(request, h, id, shared.headers.page, answer);
   };

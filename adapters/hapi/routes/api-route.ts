@@ -3,7 +3,6 @@
  * the contract's: after path and method, which the router judges, come credential, rate limit, body and schema. So the
  * body of a caller without a credential is neither read nor parsed.
  */
-import type { IncomingMessage } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { EventStreamAnswer, FileAnswer, type MountedRoute, type RouteSpec } from '../../../ports/http.js';
 import { AccessPolicy } from '../access/access-policy.js';
@@ -13,12 +12,11 @@ import type { RequestPlace } from '../limits/in-flight.js';
 import { unlessProven } from '../limits/proven.js';
 import { whoIs } from '../transport/open-requests.js';
 import type { Observe } from '../transport/request-metrics.js';
-import { isForHapi } from '../transport/send.js';
 import { CORS_HEADERS } from '../wire/cors.js';
 import { Failure, NO_SPACE, OVERLOADED, PLUGIN_NOT_READY, STOPPING } from '../wire/failure.js';
 import { requestId } from '../wire/headers.js';
 import type { HttpResponse } from '../wire/http-response.js';
-import { IncomingRequest, type Requested } from '../wire/incoming-request.js';
+import { IncomingRequest } from '../wire/incoming-request.js';
 import { RouteAnswers } from './route-answers.js';
 import { RouteCredential } from './route-credential.js';
 import { RouteInput, SAFE } from './route-input.js';
@@ -39,8 +37,6 @@ export class ApiRoute {
   readonly #observe: Observe;
   /** Headers of every answer. */
   readonly #base: Record<string, string | string[]>;
-  /** Answers that were made before hapi saw their requests. */
-  readonly #made = new WeakMap<IncomingMessage, { id: string; answer: HttpResponse }>();
 
   constructor(
     private readonly mounted: MountedRoute,
@@ -64,38 +60,15 @@ export class ApiRoute {
 
   /** hapi's handler. Never throws. */
   readonly handler = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
-    const made = this.#made.get(request.raw.req);
-    if (made !== undefined) return this.shared.sending.send(request, h, made.id, this.#base, made.answer);
     const call = this.#call(request);
     return this.shared.sending.send(request, h, call.id, this.#base, await this.#serve(call));
   };
 
-  /** Answers a request before hapi has seen it (transport/direct.ts). */
-  direct(asked: Requested, hapi: () => void): boolean {
-    if (this.shared.inFlight.stopping) return false;
-    void this.#serveDirectly(this.#call(asked), hapi);
-    return true;
-  }
-
-  async #serveDirectly(call: IncomingRequest, hapi: () => void): Promise<void> {
-    const { req, res } = call.raw;
-    try {
-      const answer = await this.#serve(call);
-      if (isForHapi(req, answer)) {
-        this.#made.set(req, { id: call.id, answer });
-        hapi();
-      } else this.shared.sending.direct(call.raw, call.id, this.#base, answer);
-    } catch (thrown) {
-      this.#answers.log(thrown, call, 'an answer could not be sent');
-      res.destroy();
-    }
-  }
-
-  #call(asked: Requested): IncomingRequest {
+  #call(request: Request): IncomingRequest {
     const { ids, addressOf, secure, requests, inFlight } = this.shared;
-    const id = requestId(asked.raw.req.headers['x-request-id'], ids);
-    const call = new IncomingRequest(id, asked, addressOf, secure, inFlight.ending);
-    requests.known(asked.raw.req, { id, route: this.#spec.path, who: () => whoIs(call.principal) });
+    const id = requestId(request.raw.req.headers['x-request-id'], ids);
+    const call = new IncomingRequest(id, request, addressOf, secure, inFlight.ending);
+    requests.known(request.raw.req, { id, route: this.#spec.path, who: () => whoIs(call.principal) });
     return call;
   }
 
@@ -208,15 +181,12 @@ export class ApiRoute {
 }
 
 /** Refuses combinations that the type of a route allows and that make no sense. @throws TypeError */
-function refuseContradictions({ path, input, limits, credential, direct }: RouteSpec, policy: AccessPolicy): void {
+function refuseContradictions({ path, input, limits, credential }: RouteSpec, policy: AccessPolicy): void {
   if (policy.session !== null && path.startsWith('/api/') && !path.startsWith('/api/admin/')) {
     throw new TypeError(`${path}: no route below /api/ takes the session cookie, /api/admin/ aside`);
   }
   const streamed = input?.stream !== undefined;
   if (streamed && (input.body ?? limits?.payload ?? credential) !== undefined) {
     throw new TypeError(`${path}: a streamed body is the only body, and holds no credential`);
-  }
-  if (direct === true && (streamed || policy.session !== null)) {
-    throw new TypeError(`${path}: a direct route reads no stream and takes no session`);
   }
 }

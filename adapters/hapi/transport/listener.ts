@@ -41,13 +41,13 @@ export const makeListener = (): Server =>
 
 /**
  * Replaces hapi's listeners; call it after hapi has taken the server.
- * @param direct answers a request before hapi where it can, or gives it to `routed` later
+ * @param front answers a request before hapi where it has to, or gives it to `routed` later
  */
 export function ownListener(
   listener: Server,
   ids: Ids,
   requests: OpenRequests,
-  direct: (req: IncomingMessage, res: ServerResponse, routed: RequestListener) => boolean,
+  front: (req: IncomingMessage, res: ServerResponse, routed: RequestListener) => boolean,
 ): void {
   const turns = new Turns();
   const listeners = listener.listeners('request') as RequestListener[];
@@ -59,7 +59,7 @@ export function ownListener(
       requests.begin(req, res);
       const refused = ambiguous(req);
       if (refused !== null) refuse(req, res, refused, ids);
-      else if (!direct(req, res, routed)) routed(req, res);
+      else if (!front(req, res, routed)) routed(req, res);
     });
   });
   listener.removeAllListeners('checkContinue').on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {

@@ -76,37 +76,6 @@ export class Sending {
     return response.code(answer.status);
   }
 
-  /** Answers a request that hapi has not seen, with the headers that hapi would send. */
-  direct({ req, res }: Raw, id: string, base: Headers, answer: HttpResponse): void {
-    const { status, headers, body } = answer;
-    const last = this.services.stopping();
-    if (isBodyStream(body)) {
-      this.services.requests.answered(req);
-      return sendStream(req, res, { ...base, ...headers, 'x-request-id': id }, status, body);
-    }
-    if (isLong(body)) {
-      const all = { ...base, ...headers, 'x-request-id': id, ...(last && { connection: 'close' }) };
-      void this.#sendLong({ req, res }, all, answer, null);
-      return;
-    }
-    const bytes = body instanceof SharedBytes ? Buffer.concat(body.parts) : (body ?? '');
-    if (!req.complete && hasBody(req) && !req.destroyed) {
-      return sendEarly(req, res, false, { ...base, ...headers, 'x-request-id': id }, { status, body: bytes });
-    }
-    const length = Buffer.byteLength(bytes);
-    // Names and values in turn: an object for each answer would cost more than its text.
-    const head: (string | string[] | number)[] = ['x-request-id', id];
-    if (status !== 204 && status !== 304) head.push('content-length', length);
-    for (const name in base) if (headers[name] === undefined) head.push(name, base[name] as string);
-    for (const name in headers) head.push(name, headers[name] as string);
-    // `Accept-Encoding` and `Range` lead to other answers, which caches have to know.
-    if ((length >= COMPRESSED_FROM || status === 204) && headers['vary'] === undefined)
-      head.push('vary', 'accept-encoding');
-    if (status === 200 && length > 0 && req.method === 'GET') head.push('accept-ranges', 'bytes');
-    if (last) head.push('connection', 'close');
-    res.writeHead(status, head).end(bytes);
-  }
-
   /** Never rejects. @param encoding null: uncompressed */
   async #sendLong(
     { req, res }: Raw,
@@ -170,14 +139,6 @@ function encodingFor(request: Request, headers: Headers): ContentEncoding | null
   const wanted = request.info.acceptEncoding;
   return compressible && isEncoding(wanted) ? wanted : null;
 }
-
-/** Whether hapi has to finish the answer: long ones are compressed for clients that accept it. */
-export const isForHapi = (req: IncomingMessage, { body, uncompressed }: HttpResponse): boolean =>
-  req.headers['accept-encoding'] !== undefined &&
-  uncompressed !== true &&
-  body !== null &&
-  !isBodyStream(body) &&
-  lengthOf(body) >= COMPRESSED_FROM;
 
 function sendEarly(
   req: IncomingMessage,

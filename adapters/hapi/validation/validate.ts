@@ -1,16 +1,14 @@
 /**
  * joi schemas of a route, prepared for its first request: most routes see none in the life of a process, and preparing
  * all of them took a fifth of the start. Bodies are taken literally (`"5"` is no number) and lose unknown fields; query
- * parameters are text and are converted. Most are good, and a quick check finds that (fast-check.ts). For other bodies
- * the first pass stops at the first fault; a second pass collects all faults, except when a body is so large that
- * listing them would cost more than the answer is worth.
+ * parameters are text and are converted. The first pass stops at the first fault; a second pass collects all faults,
+ * except when a body is so large that listing them would cost more than the answer is worth.
  */
 import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
 import { cleanName, unknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
-import { droppedFrom, hasDropped } from '../body/json.js';
+import { droppedFrom } from '../body/json.js';
 import { Failure } from '../wire/failure.js';
-import { fastCheck, fastQuery, type FastCheck, type FastQuery } from './fast-check.js';
 import { once } from './once.js';
 
 const MOST_FIELDS = 50;
@@ -60,14 +58,13 @@ export interface CheckedBody {
 const KNOWN: readonly string[] = [];
 
 export class BodyRule {
-  readonly #prepared: () => { array: boolean; sure: FastCheck; first: Schema; all: Schema };
+  readonly #prepared: () => { array: boolean; first: Schema; all: Schema };
   /** Made for the first body with an unknown field. */
   readonly #described: () => DescribedFields;
 
   constructor(schema: Schema) {
     this.#prepared = once(() => ({
       array: takesArray(schema.describe()),
-      sure: fastCheck(schema),
       // Preferences of the schema: with each call, joi would compile the messages again every time.
       first: schema.prefs(BODY),
       all: schema.prefs(BODY_ALL),
@@ -81,11 +78,6 @@ export class BodyRule {
     if (typeof body !== 'object' || body === null || (Array.isArray(body) && !rule.array)) {
       return new Failure('invalid_json', `The body must be a JSON object${rule.array ? ' or an array of them' : ''}.`);
     }
-    if (rule.sure(body)) {
-      // Elements of a list may be judged later, one by one.
-      const look = Array.isArray(body) || hasDropped(body);
-      return { value: body, unknown: look ? this.#unknown(body) : KNOWN };
-    }
     const { value, error } = rule.first.validate(body);
     if (!error) return { value, unknown: this.#unknown(body) };
     const all = bytes > LARGE_BODY ? error : (rule.all.validate(body).error ?? error);
@@ -97,8 +89,6 @@ export class BodyRule {
   }
 }
 
-const isEmpty = (object: object): boolean => Object.keys(object).length === 0;
-
 export interface CheckedQuery {
   /** With defaults and without unknown parameters. */
   value: Record<string, unknown>;
@@ -108,8 +98,6 @@ export interface CheckedQuery {
 
 export class QueryRule {
   readonly #prepared: () => {
-    none: boolean;
-    sure: FastQuery;
     whole: Schema;
     lists: readonly string[];
     known: ReadonlySet<string>;
@@ -119,13 +107,8 @@ export class QueryRule {
     this.#prepared = once(() => {
       const base = schema ?? joi.object({});
       const { keys = {} } = base.describe() as Described;
-      const whole = base.prefs(strict ? QUERY_STRICT : QUERY);
-      const { value, error } = whole.validate({}) as { value: object; error?: ValidationError };
       return {
-        // No parameters are taken, and stay none.
-        none: error === undefined && isEmpty(value),
-        sure: fastQuery(base, strict),
-        whole,
+        whole: base.prefs(strict ? QUERY_STRICT : QUERY),
         lists: Object.keys(keys).filter((key) => keys[key]?.type === 'array'),
         known: new Set(Object.keys(keys)),
       };
@@ -133,12 +116,9 @@ export class QueryRule {
   }
 
   check(query: Record<string, unknown>): CheckedQuery | Failure {
-    const { none, sure, whole, lists, known } = this.#prepared();
+    const { whole, lists, known } = this.#prepared();
     const single = lists.filter((key) => typeof query[key] === 'string');
     for (const key of single) query[key] = [query[key]];
-    const quick = sure(query);
-    if (quick !== null) return { value: quick, unknown: warningsOf(query, known) };
-    if (none && isEmpty(query)) return { value: {}, unknown: KNOWN };
     const { value, error } = whole.validate(query) as {
       value: Record<string, unknown>;
       error?: ValidationError;
@@ -168,18 +148,16 @@ function warningsOf(query: Record<string, unknown>, known: ReadonlySet<string>):
 }
 
 /** Path parameters, prepared when they are first asked for. */
-export type ParamsRule = () => { sure: FastCheck; whole: Schema };
+export type ParamsRule = () => Schema;
 
 export const paramsRule = (schema: Schema | undefined): ParamsRule | null =>
-  schema === undefined ? null : once(() => ({ sure: fastCheck(schema), whole: schema.prefs(QUERY) }));
+  schema === undefined ? null : once(() => schema.prefs(QUERY));
 
 /** The path parameters; null when they do not fit: such a thing cannot exist, so the answer is 404. */
 export function paramsFit(rule: ParamsRule | null, params: Record<string, string>): Record<string, string> | null {
   for (const name in params) if (params[name]!.includes('\0')) return null;
   if (rule === null) return params;
-  const { sure, whole } = rule();
-  if (sure(params)) return params;
-  const { value, error } = whole.validate(params) as { value: Record<string, string>; error?: ValidationError };
+  const { value, error } = rule().validate(params) as { value: Record<string, string>; error?: ValidationError };
   return error ? null : value;
 }
 

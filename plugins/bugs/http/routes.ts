@@ -58,7 +58,6 @@ const report = ({ bugs, builds, secrets }: BugServices): RouteSpec => ({
     'A known `client_ref` answers the same item and counts nothing; a report that matches a known one is counted there. ' +
     'Long texts are cut (`description` and `stack_trace` 65,536 characters, `error_message` 8,192) and named in `truncated`.',
   access: { scope: REPORT },
-  direct: true,
   input: { body: schemas.reportBody },
   status: [200, 201],
   output: shapes.reportOutput,
@@ -108,7 +107,6 @@ const list = (services: BugServices): RouteSpec => ({
     'next question. With `action=next` it does and answers what `POST` does.',
   access: { scope: READ },
   input: { query: schemas.bugsQuery },
-  direct: true,
   strictQuery: true,
   output: shapes.bugsOutput,
   handle: async (request) => {
@@ -129,7 +127,6 @@ const next = (services: BugServices): RouteSpec => ({
   summary: 'Fetch and reserve the next item in one atomic step (action=next)',
   tool: tools.next,
   access: { scope: MANAGE },
-  direct: true,
   input: { query: schemas.nextQuery, body: schemas.nextBody, optionalBody: true },
   strictQuery: true,
   errors: ['too_many_claims'],

@@ -43,7 +43,6 @@ function validation(online: Online): RouteSpec[] {
     access: 'public',
     limits: ASKED_WITH_KEY,
     bare: true,
-    direct: true,
     output: validateAnswer,
   } as const;
   return [

@@ -60,7 +60,6 @@ export function askingRoutes({ asking, index, channels, lists, deps }: ReleaseSe
         'Answered from memory. Per version the exact platform’s package counts, else that for `any`. Unknown parameters are ignored. The ETag changes with the answer: send it as `If-None-Match` and be told 304.',
       access: 'public',
       limits: { bucket: 'check' },
-      direct: true,
       input: {
         query: joi.object({
           product,

@@ -50,7 +50,6 @@ const ping = ({ intake, beats }: WatchdogServices): RouteSpec => ({
     'The first heartbeat of a source creates its monitor (201). Answered after the write is committed. Only the receive time of ' +
     'the server counts. What cannot be sampled is named in `dropped_metrics` and never costs the heartbeat.',
   access: PING,
-  direct: true,
   input: { body: schemas.heartbeatBody, report: true },
   limits: { rate: 'intake', space: true, bytes: HEARTBEAT_BYTES },
   status: [200, 201],

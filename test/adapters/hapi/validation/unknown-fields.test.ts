@@ -22,7 +22,6 @@ describe('hapi: unknown fields', () => {
     test = await TestServer.create({
       routes: [
         route('plain', ({ body: taken }) => ({ taken })),
-        route('direct', ({ body: taken }) => ({ taken }), { direct: true }),
         route('created', () => created({ id: 'a' })),
         route('shared', () => shared),
         route('spliced', () => ({ item: new JsonText('{"a":1}') })),
@@ -51,14 +50,12 @@ describe('hapi: unknown fields', () => {
   const CUSTOMER = ['customer is no field of this call'];
 
   it('are reported next to the data, at every depth of the schema, and never passed on', async () => {
-    for (const path of ['plain', 'direct']) {
-      expect(await post(path, { name: 'a', customer: 1, set: { titel: 'x' }, tags: { any: 1 } })).to.deep.equal({
-        status: 'success',
-        taken: { name: 'a', set: {}, tags: { any: 1 } },
-        warnings: [...CUSTOMER, 'set.titel is no field of this call'].toSorted(),
-      });
-      expect(await post(path, { name: 'a' })).to.deep.equal({ status: 'success', taken: { name: 'a' } });
-    }
+    expect(await post('plain', { name: 'a', customer: 1, set: { titel: 'x' }, tags: { any: 1 } })).to.deep.equal({
+      status: 'success',
+      taken: { name: 'a', set: {}, tags: { any: 1 } },
+      warnings: [...CUSTOMER, 'set.titel is no field of this call'].toSorted(),
+    });
+    expect(await post('plain', { name: 'a' })).to.deep.equal({ status: 'success', taken: { name: 'a' } });
   });
 
   it('include __proto__ and constructor in every spelling, without effect', async () => {

@@ -61,7 +61,6 @@ describe('hapi: unambiguous requests', () => {
     path: '/api/t/v1/asked',
     summary: 'test',
     access: 'public',
-    direct: true,
     limits: { rate: 'none' },
     handle: () => ({ asked: ++asked }),
   };
