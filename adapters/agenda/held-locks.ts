@@ -1,6 +1,6 @@
 /**
- * The locks of this process, by token and job: a job that is given back may be taken again before that is acknowledged,
- * and jobs that are taken together have one token (locks-together.ts).
+ * The locks of this process. They are known by their tokens: a job that is given back may be taken again before that is
+ * acknowledged.
  */
 import type { Clock } from '../../ports/clock.js';
 
@@ -18,8 +18,6 @@ export interface Held extends LockKey {
   began_at: string | null;
 }
 
-const nameOf = ({ id, token }: LockKey): string => `${token} ${id}`;
-
 export class HeldLocks {
   readonly #held = new Map<string, Held>();
   readonly #idle: (() => void)[] = [];
@@ -31,12 +29,12 @@ export class HeldLocks {
   }
 
   get(lock: LockKey): Held | undefined {
-    return this.#held.get(nameOf(lock));
+    return this.#held.get(lock.token);
   }
 
   take({ id, token }: LockKey): void {
     const since = this.clock.monotonic();
-    this.#held.set(nameOf({ id, token }), { id, token, started: false, since, began_at: null });
+    this.#held.set(token, { id, token, started: false, since, began_at: null });
   }
 
   begin(lock: LockKey): void {
@@ -45,7 +43,7 @@ export class HeldLocks {
   }
 
   drop(lock: LockKey): void {
-    this.#held.delete(nameOf(lock));
+    this.#held.delete(lock.token);
     if (this.#held.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 

@@ -19,7 +19,6 @@ import { HeldLocks, type LockKey } from './held-locks.js';
 import { JOBS_COLLECTION, type JobDoc, type Payload } from './job-document.js';
 import { DUE, FAR, parameters } from './job-parameters.js';
 import { JobRows } from './job-rows.js';
-import { LocksTogether } from './locks-together.js';
 
 const OWNER = `${hostname()}:${process.pid}`;
 
@@ -51,7 +50,6 @@ export class StoreJobRepository implements JobRepository {
   stopping = false;
   private readonly jobs: Collection<JobDoc>;
   private readonly anchoring: Anchoring;
-  private readonly together: LocksTogether;
   private glance: Promise<ReadonlyMap<string, JobDoc> | null> | null = null;
 
   constructor(private readonly parts: RepositoryParts) {
@@ -62,9 +60,6 @@ export class StoreJobRepository implements JobRepository {
     this.times = new DueTimes(clock, () => Math.max(0, ...parts.names().map((name) => leaseMs(name) ?? 0)));
     this.rows = new JobRows(this.jobs, clock, ids, this.times);
     this.anchoring = new Anchoring(this.jobs, clock, this.times, leaseMs, (cron) => parts.next(cron));
-    const { jobs, times, held } = this;
-    const free = (): Filter => this.free();
-    this.together = new LocksTogether({ jobs, clock, ids, times, held, owner: OWNER, free });
   }
 
   async connect(): Promise<void> {}
@@ -101,11 +96,6 @@ export class StoreJobRepository implements JobRepository {
     if (this.stopping || lease === undefined) return undefined;
     const due = await this.glanceOnce();
     if (due !== null && !due.has(name)) return undefined;
-    const first = due?.get(name);
-    if (first?.id === name && first.repeat !== undefined) {
-      const taken = await this.together.take(name, lease);
-      return taken === null ? undefined : this.unlessStopping({ id: name, token: taken }, first);
-    }
     const token = this.parts.ids.uuid();
     const taken = await this.jobs.change(
       { name, ...this.free() },
@@ -115,11 +105,7 @@ export class StoreJobRepository implements JobRepository {
     if (!taken) return undefined;
     const lock = { id: taken.doc.id, token };
     this.held.take(lock);
-    return this.unlessStopping(lock, taken.doc);
-  }
-
-  private async unlessStopping(lock: LockKey, doc: JobDoc): Promise<JobParameters | undefined> {
-    if (!this.stopping) return parameters(doc, lock.token);
+    if (!this.stopping) return parameters(taken.doc, token);
     await this.giveBack([lock]);
     return undefined;
   }
@@ -205,13 +191,7 @@ export class StoreJobRepository implements JobRepository {
       fail_reason: failed ? (job.failReason ?? '').slice(0, 500) : null,
     };
     const next = this.next(lock, job);
-    if (id === job.name) {
-      const alone = (): Promise<boolean> => this.finishNamed(id, token, outcome, next);
-      const every = job.repeatInterval;
-      return !failed && held !== undefined && typeof every === 'number'
-        ? this.together.end(held, every, alone)
-        : alone();
-    }
+    if (id === job.name) return this.finishNamed(id, token, outcome, next);
     if (next !== null) return this.rows.toWaiting(id, token, next, outcome);
     const [removed] = await this.jobs.bulk([
       { remove: { id, lock: token } },

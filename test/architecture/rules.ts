@@ -32,7 +32,7 @@ const DRIVERS: Readonly<Record<string, RegExp>> = {
   // The module of a rendering is loaded by its address (ports/rendering.ts).
   sqlite: /^(libsql|<computed>)$/,
   mongodb: /^mongodb$/,
-  hapi: /^(@hapi\/.*|@fastify\/busboy|handlebars|joi|ipaddr\.js)$/,
+  hapi: /^(@hapi\/.*|@fastify\/busboy|handlebars|joi|ipaddr\.js|lru-cache)$/,
   // The queue reckons with luxon.
   agenda: /^(agenda|luxon)$/,
   // Maps are decoded by the one, names of functions found by the other.
