@@ -22,8 +22,7 @@ const MOVES: Record<string, string[]> = {
   duplicate: ['open'],
 };
 
-describe('conformance: the bug tracker', function () {
-  this.timeout(180_000);
+describe('conformance: the bug tracker', () => {
   let tracker: Tracker;
   before(async () => {
     tracker = await Tracker.started();

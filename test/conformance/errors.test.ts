@@ -28,7 +28,6 @@ function payloadsIn(path: string): string[] {
 }
 
 describe('conformance: the error stream', function () {
-  this.timeout(180_000);
   let tracker: Tracker;
   before(async () => {
     tracker = await Tracker.started();

@@ -13,8 +13,7 @@ function expectLimited(answer: Wire): void {
   expect(Number(answer.headers.get('retry-after'))).to.be.at.least(1);
 }
 
-describe('conformance: limits and settings', function () {
-  this.timeout(180_000);
+describe('conformance: limits and settings', () => {
   let service: TestService;
   let folder: string;
   let tokens: string[];

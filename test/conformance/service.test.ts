@@ -26,8 +26,7 @@ interface Description {
   paths: Record<string, Record<string, { security?: Record<string, string[]>[]; operationId: string }>>;
 }
 
-describe('conformance: the listening service', function () {
-  this.timeout(180_000);
+describe('conformance: the listening service', () => {
   let service: TestService;
   let master: string;
   let bound: string;

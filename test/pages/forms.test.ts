@@ -116,8 +116,7 @@ const rawWords = (html: string): string[] =>
     .filter((text) => RAW.test(text))
     .map((text) => text.slice(0, 160));
 
-describe('web: every form with good and bad input', function () {
-  this.timeout(300_000);
+describe('web: every form with good and bad input', () => {
   let planted: PlantedService;
   let forms: FoundForm[];
   /** Controls whose fault was looked for. */

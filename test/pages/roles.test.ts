@@ -51,8 +51,7 @@ const OTHERWISE: Record<string, number> = {
   '/errors/live': 400,
 };
 
-describe('web: every page for every role', function () {
-  this.timeout(180_000);
+describe('web: every page for every role', () => {
   let planted: PlantedService;
   let pages: KnownPage[];
   let admin: WebSession;

@@ -8,8 +8,7 @@ const ROWS = 60;
 const PAGE_BYTES = 15_000;
 const VISIT_BYTES = 80_000;
 
-describe('web: bytes on the wire', function () {
-  this.timeout(180_000);
+describe('web: bytes on the wire', () => {
   let service: TestService;
   let cookie: string;
 

@@ -14,7 +14,7 @@ import { waitingJobs } from './jobs/waiting.js';
 
 export function jobsContract(name: string, engine: JobsEngine): void {
   describe(`jobs on ${name}`, function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     let store: DocumentStore;
     const instances: AgendaJobs[] = [];
 

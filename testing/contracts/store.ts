@@ -29,7 +29,7 @@ export interface StoreContract {
 
 export function storeContract(engine: string, contract: StoreContract): void {
   describe(`DocumentStore contract: ${engine}`, function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     let store: DocumentStore | undefined;
     let names = 0;
     const run = Date.now().toString(36);

@@ -42,7 +42,7 @@ describe('sdk: downloads', () => {
       project: 'shop',
       licenseKey: KEY.toLowerCase(),
       cacheDir: dir,
-      timeoutMs: 5_000,
+      timeoutMs: 60_000,
     });
   });
   afterEach(async () => {

@@ -7,15 +7,14 @@ import { archiveOf } from '../../support/release-server.js';
 import { TestService } from '../../support/service.js';
 import { folder, removeFolder } from './server.js';
 
-describe('sdk and service', function () {
-  this.timeout(180_000);
+describe('sdk and service', () => {
   let service: TestService;
   let dir: string;
   let token: string;
   let key: string;
   let pem: string;
   const client = (more: object = {}): Client =>
-    createClient({ server: service.url, project: 'shop', token, cacheDir: dir, timeoutMs: 30_000, ...more });
+    createClient({ server: service.url, project: 'shop', token, cacheDir: dir, timeoutMs: 120_000, ...more });
   const count = async (query: string): Promise<Record<string, unknown>[]> =>
     (await service.request('GET', `/api/bugtracker/v1/bugs?project=shop&${query}`, token)).body['items'] as Record<
       string,

@@ -178,7 +178,7 @@ describe('web: administration in a real browser', () => {
     await page.getByText('2 items are now closed.').waitFor();
     expect(await page.locator('tbody tr', { hasText: 'thing' }).first().innerText()).to.include('closed');
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('2 items are restored now.').waitFor({ timeout: 30_000 });
+    await page.getByText('2 items are restored now.').waitFor({ timeout: 60_000 });
     await page.getByRole('link', { name: 'Back' }).click();
     expect(await page.locator('tbody tr', { hasText: 'thing' }).first().innerText()).to.include('open');
   });

@@ -54,7 +54,7 @@ describe('web: the ten daily tasks', () => {
   };
   const link = (name: string | RegExp): Locator => web.page.getByRole('link', { name }).first();
   const seen = async (text: string | RegExp): Promise<void> => {
-    await web.page.getByRole('main').getByText(text).first().waitFor({ timeout: 10_000 });
+    await web.page.getByRole('main').getByText(text).first().waitFor();
   };
   const nav = (name: string): Locator =>
     web.page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name: new RegExp(`^${name}`) });

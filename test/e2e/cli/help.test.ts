@@ -7,7 +7,6 @@ import { projectRoot } from '../../architecture/tree.js';
 import { aos, serviceEnv, TestService } from '../../support/service.js';
 
 describe('the command line', function () {
-  this.timeout(240_000);
   let folder: string;
   let env: NodeJS.ProcessEnv;
   let version: string;

@@ -12,8 +12,7 @@ import { aos, TestService, type Finished } from '../../support/service.js';
 const SCOPES =
   'bugtracker:report,bugtracker:manage,watchdog:manage,watchdog:ping,updateservice:publish,webhooks:manage';
 
-describe('commands against a running service', function () {
-  this.timeout(240_000);
+describe('commands against a running service', () => {
   let service: TestService;
   let token: string;
   let home: string;

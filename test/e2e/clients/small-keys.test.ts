@@ -25,7 +25,6 @@ const NOTHING = { status: null, valid: false, verified: false, is_transient: tru
 
 for (const [language, prepare] of Object.entries(LANGUAGES))
   describe(`the small client for ${language}: the chain of license keys`, function () {
-    this.timeout(180_000);
     const ring = [ed25519Signer(), rsaSigner(), ed25519Signer(), ed25519Signer()] as const;
     const [oldest, second, third, newest] = ring;
     let dir: string;

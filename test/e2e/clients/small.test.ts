@@ -23,7 +23,6 @@ const NOW = '2026-12-01T00:00:00.000Z';
 
 for (const [language, prepare] of Object.entries(LANGUAGES))
   describe(`the small client for ${language}`, function () {
-    this.timeout(180_000);
     let dir: string;
     let driver: Driver;
     let service: TestService;

@@ -31,7 +31,6 @@ async function freePort(): Promise<number> {
 }
 
 describe('docs: the guide of licenses', function () {
-  this.timeout(180_000);
   let service: TestService;
   let env: NodeJS.ProcessEnv;
   let token: string;

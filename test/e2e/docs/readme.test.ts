@@ -15,8 +15,7 @@ const blocks = [...tour.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, code = '']
 const ADDRESS = 'SVC_URL=http://127.0.0.1:8080';
 const END_OF_BLOCK = '=== end of block ===';
 
-describe('docs: the tour of the README', function () {
-  this.timeout(180_000);
+describe('docs: the tour of the README', () => {
   let service: TestService;
   let dir: string;
   let printed: string[];

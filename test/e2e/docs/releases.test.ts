@@ -18,7 +18,6 @@ const pathOf = (program: string): string =>
   spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim();
 
 describe('docs: the recipe that packs and publishes', function () {
-  this.timeout(180_000);
   let service: TestService;
   let dir: string;
 

@@ -32,7 +32,6 @@ const share = (statuses: readonly number[]): number =>
   statuses.filter((status) => status >= 200 && status < 300).length / statuses.length;
 
 describe('faults: floods without a credential', function () {
-  this.timeout(180_000);
   let service: TestService;
   let caller: Caller;
   let token = '';

@@ -214,7 +214,7 @@ async function checkAll(service: TestService, token: string, ledger: Ledger): Pr
 }
 
 describe('faults: kill -9 at random moments under mixed load', function () {
-  this.timeout(120_000 + ROUNDS * 20_000);
+  this.timeout(300_000 + ROUNDS * 20_000);
   for (const engine of engines) {
     it(`${ROUNDS} rounds on ${engine.name}: everything acknowledged is there, once`, async function () {
       const settings = await engine.settings();

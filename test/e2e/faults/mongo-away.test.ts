@@ -10,7 +10,6 @@ import { TestService } from '../../support/service.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 
 describe('a service whose MongoDB goes', function () {
-  this.timeout(300_000);
   let proxy: TcpProxy;
   let service: TestService;
   let token: string;

@@ -36,8 +36,7 @@ async function selfSigned(): Promise<{ key: string; cert: string } | null> {
   }
 }
 
-describe('faults: receivers that misbehave', function () {
-  this.timeout(300_000);
+describe('faults: receivers that misbehave', () => {
   const servers: (http.Server | https.Server | net.Server)[] = [];
   const sockets = new Set<net.Socket>();
   const timers = new Set<NodeJS.Timeout>();

@@ -97,7 +97,7 @@ async function agree(service: TestService, token: string, known: Known, alone: b
 }
 
 describe('faults: kill -9 under parallel publishes', function () {
-  this.timeout(120_000 + ROUNDS * 60_000);
+  this.timeout(300_000 + ROUNDS * 60_000);
   for (const engine of engines) {
     it(`publishes whole or not at all, and once, on ${engine.name}`, async function () {
       const settings = await engine.settings();

@@ -27,7 +27,6 @@ const asking = (path: string, headers: readonly string[] = []): string =>
   [`GET ${path} HTTP/1.1`, 'Host: aos', ...headers, '', ''].join('\r\n');
 
 describe('faults: slow readers', function () {
-  this.timeout(180_000);
   let service: TestService;
   let caller: Caller;
   let token = '';

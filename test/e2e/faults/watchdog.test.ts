@@ -80,7 +80,7 @@ async function withPlugin(service: TestService, name: string, code: string): Pro
 
 for (const [nth, engine] of engines.entries()) {
   describe(`faults: the watchdog on ${engine.name}`, function () {
-    this.timeout(120_000 + ROUNDS * 60_000);
+    this.timeout(300_000 + ROUNDS * 60_000);
     let settings: Record<string, string>;
     /** Nobody evaluates but whom a test asks. */
     let service: TestService;

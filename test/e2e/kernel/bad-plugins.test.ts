@@ -56,7 +56,6 @@ const LATER: Record<string, string> = {
 };
 
 describe('plugins that do something wrong', function () {
-  this.timeout(300_000);
   let service: TestService;
   let folder: string;
   let runs: string;

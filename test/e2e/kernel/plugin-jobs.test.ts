@@ -8,7 +8,6 @@ import { aos, SHARED_KEY, TestService } from '../../support/service.js';
 const SECRET = 'hunter2-and-more';
 
 describe('a plugin from outside', function () {
-  this.timeout(240_000);
   let service: TestService;
   const write = (name: string, members: string): Promise<void> =>
     writeFile(

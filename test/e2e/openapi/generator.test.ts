@@ -88,7 +88,6 @@ const CLIENTS = {
 };
 
 describe('openapi.json before openapi-generator', function () {
-  this.timeout(300_000);
   let service: TestService;
   let folder: string;
   before(async function () {

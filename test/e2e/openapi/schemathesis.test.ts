@@ -47,7 +47,7 @@ const NO_LIMITS = Object.fromEntries(
 const OF_THE_SHARED_KEY = ['/api/watchdog/v1/evaluate', '/api/admin/v1/migrate', '/install_db.php'];
 
 describe('openapi.json before schemathesis', function () {
-  this.timeout(SECONDS * 2_000 + 240_000);
+  this.timeout(SECONDS * 2_000 + 300_000);
   let service: TestService;
   let folder: string;
   before(async function () {

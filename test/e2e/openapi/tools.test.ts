@@ -60,7 +60,6 @@ void main();
 const OF_ITS_RUNTIME = /^(?:hey\/(?:client|core)\/|\s)/;
 
 describe('openapi.json before foreign programs', function () {
-  this.timeout(180_000);
   let service: TestService;
   let folder: string;
   before(async function () {

@@ -7,12 +7,9 @@ import { CHROMIUM, launch, type TestBrowser } from '../browser/chromium.js';
 import { sentryEnvelope, sentryEvent } from '../../support/sentry-envelope.js';
 import { TestService } from '../../support/service.js';
 
-const SLOW_MS = 120_000;
-
 const suite = CHROMIUM === undefined ? describe.skip : describe;
 
-suite('sentry intake from a browser', function () {
-  this.timeout(SLOW_MS);
+suite('sentry intake from a browser', () => {
   let service: TestService;
   let site: Server;
   let browser: TestBrowser;

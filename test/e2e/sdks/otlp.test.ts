@@ -21,8 +21,7 @@ const program = (name: string): string => fileURLToPath(new URL(`otlp/${name}`, 
 
 type Loose = Record<string, unknown>;
 
-suite('logs of OpenTelemetry’s SDKs', function () {
-  this.timeout(SLOW_MS);
+suite('logs of OpenTelemetry’s SDKs', () => {
   let service: TestService;
   let reader: string;
   before(async () => {

@@ -8,9 +8,6 @@ import { watch } from '../../support/work.js';
 
 type Loose = Record<string, unknown>;
 
-/** The SDKs wait for the network by themselves; Java compiles first. */
-const SLOW_MS = 120_000;
-
 /** A service, and a token that makes projects and reads what came of them. */
 interface Site {
   service: TestService;
@@ -184,8 +181,7 @@ if (missing.length > 0 && !REQUIRED) {
   process.stderr.write(`Sentry SDK suites skipped: ${names} (bash test/e2e/sdks/prepare.sh gets what they need)\n`);
 }
 
-describe('sentry sdks', function () {
-  this.timeout(SLOW_MS);
+describe('sentry sdks', () => {
   let sites: Sites;
   before(async () => {
     const narrow = { SVC_LIMITS__INTAKE_BURST: '3', SVC_LIMITS__INTAKE_PER_MINUTE: '1' };

@@ -19,7 +19,6 @@ import { until } from '../../harness.js';
 import { ADMIN, TestService } from '../../support/service.js';
 import { CACHE, REQUIRED } from './programs.js';
 
-const SLOW_MS = 180_000;
 const PACKAGES = join(CACHE, 'javascript', 'node_modules');
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const ESBUILD = join(PACKAGES, 'esbuild', 'bin', 'esbuild');
@@ -28,7 +27,6 @@ const isPrepared = existsSync(join(CACHE, 'python', '.complete')) && existsSync(
 const suite = REQUIRED || isPrepared ? describe : describe.skip;
 
 suite('sessions of real SDKs', function () {
-  this.timeout(SLOW_MS);
   let service: TestService;
   let token: string;
   let dsn: string;

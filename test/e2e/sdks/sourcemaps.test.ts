@@ -17,7 +17,6 @@ import { SHORT_NODE } from '../../support/programs.js';
 import { TestService } from '../../support/service.js';
 import { CACHE, REQUIRED } from './programs.js';
 
-const SLOW_MS = 180_000;
 const PACKAGES = join(CACHE, 'javascript', 'node_modules');
 const isPrepared = existsSync(join(PACKAGES, '@sentry', 'cli'));
 const suite = REQUIRED || (isPrepared && CHROMIUM !== undefined) ? describe : describe.skip;
@@ -35,8 +34,7 @@ interface Shop {
   folder: string;
 }
 
-suite('source maps of real builds', function () {
-  this.timeout(SLOW_MS);
+suite('source maps of real builds', () => {
   let service: TestService;
   let folder: string;
   let site: Server;

@@ -110,7 +110,7 @@ describe('a damaged row holds up no other', function () {
       const connection = new Connection({ path: ${JSON.stringify(join(service.dataDir, 'aos.db'))}, durability: 'full' });
       connection.driver.exec(${JSON.stringify(sql)});
       connection.close();`;
-    await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 20_000 });
+    await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 120_000 });
   };
 
   it('of a monitor: the evaluator goes on with all others, and counts an error', async () => {

@@ -22,7 +22,6 @@ interface Report {
 }
 
 describe('start: the command line before anything runs', function () {
-  this.timeout(180_000);
   let folder: string;
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-doctor-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));

@@ -120,7 +120,6 @@ const COMMANDS = [['serve'], ['user', 'list']];
 
 for (const engine of engines) {
   describe(`start: a failed boot ends by itself (${engine.name})`, function () {
-    this.timeout(2 * HANG_MS);
     let place: Place;
     /** A store that a start has left: for phases after those that make one. */
     let used: Record<string, string> | undefined;
@@ -289,7 +288,6 @@ for (const engine of engines) {
 
 /** All begin at once: together they take as long as the longest. */
 describe('start: a failed boot that waits for a limit of time', function () {
-  this.timeout(2 * HANG_MS);
   const places: Place[] = [];
   const ends = new Map<string, Promise<void>>();
 

@@ -4,8 +4,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { aos, SHARED_KEY, TestService } from '../../support/service.js';
 
-describe('a migration that fails', function () {
-  this.timeout(240_000);
+describe('a migration that fails', () => {
   let service: TestService;
   const copies = async (): Promise<string[]> =>
     (await readdir(join(service.dataDir, 'backups'))).filter((name) => name.includes('before'));

@@ -13,8 +13,6 @@ import { aos, aosJson, QUIET, TestService } from '../../support/service.js';
 
 const LICENSE = '/api/license/v1';
 const RELEASE = '/api/updateservice/v1/pubkey';
-/** How soon running processes follow a rotation (README), and a busy machine. */
-const FOLLOWED_MS = 45_000;
 
 interface Key {
   kid?: string;
@@ -42,7 +40,6 @@ function expectChain({ public_key, predecessors }: Ring): void {
 }
 
 describe('rotation of keys', function () {
-  this.timeout(180_000);
   let service: TestService;
   afterEach(() => service?.dispose());
 
@@ -75,7 +72,7 @@ describe('rotation of keys', function () {
     const rotated = await aosJson<{ kid: string; predecessor: string }>(service.env, ['license-key', 'rotate']);
     expect(rotated.predecessor).to.equal(before.kid);
     expect(rotated.kid).to.not.equal(before.kid);
-    await until('answers carry the new key', async () => (await kidOf(key)) === rotated.kid, FOLLOWED_MS);
+    await until('answers carry the new key', async () => (await kidOf(key)) === rotated.kid);
     const after = await ring(`${LICENSE}/pubkey`);
     expect(after.kid).to.equal(rotated.kid);
     expect(after.predecessors.map(({ kid }) => kid)).to.deep.equal([before.kid]);
@@ -102,7 +99,7 @@ describe('rotation of keys', function () {
     await writeFile(to, next);
     const rotated = await aosJson<Record<string, string>>(service.env, ['license-key', 'rotate', '--to', to]);
     expect(rotated).to.include({ predecessor: before.kid, setting: 'security.license_key' });
-    await until('answers carry the new key', async () => (await kidOf(key)) === rotated['kid'], FOLLOWED_MS);
+    await until('answers carry the new key', async () => (await kidOf(key)) === rotated['kid']);
     expectChain(await ring(`${LICENSE}/pubkey`));
     // As the command says: the earlier key starts no process, the new one does.
     await service.end();
@@ -132,7 +129,7 @@ describe('rotation of keys', function () {
     const rotated = await aosJson<Record<string, string>>(service.env, ['release-key', 'rotate', '--to', to]);
     expect(rotated).to.include({ predecessor: before.key_id, setting: 'release_private_key' });
     const followed = async (): Promise<boolean> => (await ring(RELEASE)).key_id === rotated['key_id'];
-    await until('the public key is the new one', followed, FOLLOWED_MS);
+    await until('the public key is the new one', followed);
     const after = await ring(RELEASE);
     expect(after.predecessors.map(({ key_id }) => key_id)).to.deep.equal([before.key_id]);
     expectChain(after);

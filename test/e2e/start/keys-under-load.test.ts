@@ -32,7 +32,6 @@ interface Published {
 }
 
 describe('keys, changed under load', function () {
-  this.timeout(300_000);
   let service: TestService;
   let dir: string;
   /** The last one that the service listened at: what a client is given does not end with it. */

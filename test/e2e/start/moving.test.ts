@@ -37,7 +37,6 @@ interface Written {
 }
 
 describe('backup, restore, export and import', function () {
-  this.timeout(300_000);
   let folder: string;
   const services: TestService[] = [];
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-moving-'))));

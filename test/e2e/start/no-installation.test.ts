@@ -23,8 +23,7 @@ const COMMANDS: readonly string[][] = [
   ['export', 'e.tar.gz'],
 ];
 
-describe('a command where there is no installation', function () {
-  this.timeout(240_000);
+describe('a command where there is no installation', () => {
   let folder: string;
   before(async () => (folder = await realpath(await mkdtemp(join(tmpdir(), 'aos-none-')))));
   after(() => rm(folder, { recursive: true, force: true }));

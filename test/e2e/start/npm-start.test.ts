@@ -21,7 +21,6 @@ const runs = (pid: number): boolean => {
 };
 
 describe('npm start', function () {
-  this.timeout(240_000);
   let folder: string;
   let npm: ChildProcess;
   let output: string;

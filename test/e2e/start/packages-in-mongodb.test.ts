@@ -42,7 +42,6 @@ const headerOf = ({ headers }: Got, name: string): string | undefined =>
   new RegExp(`^${name}: (.*)$`, 'm').exec(headers)?.[1]?.trim();
 
 describe('packages in MongoDB, by the real program', function () {
-  this.timeout(240_000);
   let folder: string;
   let settings: Record<string, string>;
   let client: MongoClient;

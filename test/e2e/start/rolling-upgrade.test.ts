@@ -32,8 +32,7 @@ const createEdits = (minors: readonly number[]): Edit[] => [
 /** The next version, and the one after it. */
 let programs: OtherVersion[];
 let versions: string[];
-before(async function () {
-  this.timeout(180_000);
+before(async () => {
   const about = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
   const [major = 0, minor = 0] = about.version.split('.').map(Number);
   versions = [minor, minor + 1, minor + 2].map((n) => `${major}.${n}.0`);
@@ -46,7 +45,6 @@ after(() => Promise.all((programs ?? []).map((program) => program.remove())));
 
 for (const engine of engines) {
   describe(`an upgrade that rolls, on ${engine.name}`, function () {
-    this.timeout(180_000);
     let old: TestService;
     let next: TestService;
     before(async function () {

@@ -6,8 +6,7 @@ import { until } from '../../harness.js';
 import { aosHere } from '../../support/aos-here.js';
 import { ADMIN, aos, aosJson, SHARED_KEY, TestService } from '../../support/service.js';
 
-describe('start: the first on the embedded store (sqlite)', function () {
-  this.timeout(180_000);
+describe('start: the first on the embedded store (sqlite)', () => {
   let service: TestService;
   before(async () => {
     service = await TestService.first();
@@ -74,8 +73,7 @@ describe('start: the first on the embedded store (sqlite)', function () {
   });
 });
 
-describe('start: the service on the embedded store (sqlite)', function () {
-  this.timeout(180_000);
+describe('start: the service on the embedded store (sqlite)', () => {
   let service: TestService;
   afterEach(() => service.dispose());
 
@@ -123,7 +121,6 @@ describe('start: the service on the embedded store (sqlite)', function () {
 });
 
 describe('start: the command line beside a running server', function () {
-  this.timeout(180_000);
   let service: TestService;
   // What answers beside it is in this process.
   before(async () => (service = await TestService.here()));

@@ -29,8 +29,7 @@ const emitter = definePlugin({
   },
 });
 
-describe('notifications API', function () {
-  this.timeout(60_000);
+describe('notifications API', () => {
   let fixture: HttpFixture;
   let receiver: Receiver;
   let token: string;

@@ -8,8 +8,7 @@ import { ChannelFixture, MINUTE, sendDue } from './fixture.js';
 
 const answer = (responseCode: number, text: string): Error => Object.assign(new Error(text), { responseCode });
 
-describe('notifications: mail', function () {
-  this.timeout(60_000);
+describe('notifications: mail', () => {
   const faults: { rcpt?: Record<string, Error>; auth?: Error; from?: Error; data?: Error } = {};
   const accepted: string[] = [];
   let server: SMTPServer;

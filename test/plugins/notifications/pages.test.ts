@@ -9,8 +9,7 @@ import notifications from '../../../plugins/notifications/plugin.js';
 import { HttpFixture, type Browser } from '../access/http-fixture.js';
 import { Receiver } from '../webhooks/receiver.js';
 
-describe('notifications: pages', function () {
-  this.timeout(60_000);
+describe('notifications: pages', () => {
   let fixture: HttpFixture;
   let store: MemoryStore;
   let browser: Browser;

@@ -133,8 +133,7 @@ const SERVICES: Record<string, Service> = {
   },
 };
 
-describe('notifications: services', function () {
-  this.timeout(60_000);
+describe('notifications: services', () => {
   let f: ChannelFixture;
   let dispatcher: Dispatcher;
   let server: http.Server;

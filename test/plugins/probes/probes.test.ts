@@ -34,7 +34,7 @@ describe('probes', () => {
     await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
   });
 
-  const probe = (more: object): OpenProbe => probeOf({ kind: 'http', timeout_ms: 500, ...more });
+  const probe = (more: object): OpenProbe => probeOf({ kind: 'http', timeout_ms: 30_000, ...more });
   const ask = (more: object) => fixture.asker.ask(probe(more));
 
   it('status, text and values of JSON are what is expected, or the fault is named', async () => {
@@ -121,10 +121,10 @@ describe('probes', () => {
       socket.write(`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(20_000)}`);
     });
     const circle: string = await serve((_request, response) => response.writeHead(302, { location: '/again' }).end());
-    expect((await ask({ url: silent })).message).to.match(/within \d+ ms/);
+    expect((await ask({ url: silent, timeout_ms: 500 })).message).to.match(/within \d+ ms/);
     expect((await ask({ url: short })).message).to.include('before the answer was complete');
     expect(await ask({ url: waiting }), 'the headers are the answer').to.include({ ok: true });
-    expect((await ask({ url: waiting, contains: 'y' })).message).to.include('in what came in time');
+    expect((await ask({ url: waiting, contains: 'y', timeout_ms: 500 })).message).to.include('in what came in time');
     expect(await ask({ url: endless, contains: 'y' })).to.include({ ok: false });
     expect(await ask({ url: endless })).to.include({ ok: true });
     expect((await ask({ url: endless, json_path: 'a' })).message).to.include('longer than 256 KiB');
@@ -136,14 +136,13 @@ describe('probes', () => {
 
   it('checks open and closed ports', async () => {
     const port = await listen(net.createServer((socket) => socket.end()));
-    const tcp = (at: number) =>
-      fixture.asker.ask(probeOf({ kind: 'tcp', host: '127.0.0.1', port: at, timeout_ms: 500 }));
+    const tcp = (at: number) => fixture.asker.ask(probeOf({ kind: 'tcp', host: '127.0.0.1', port: at }));
     expect(await tcp(port)).to.include({ ok: true });
     expect((await tcp(1)).message).to.equal('No connection: ECONNREFUSED');
     const blocked = await fixture.asker.ask(probeOf({ kind: 'tcp', host: '169.254.169.254', port: 80 }));
     expect(blocked.message).to.include('never allowed');
     const plain = await listen(net.createServer((socket) => socket.end('hello\n')));
-    const tls = await fixture.asker.ask(probeOf({ kind: 'tls', host: '127.0.0.1', port: plain, timeout_ms: 500 }));
+    const tls = await fixture.asker.ask(probeOf({ kind: 'tls', host: '127.0.0.1', port: plain }));
     expect(tls.message).to.match(/^TLS failed/);
   });
 

@@ -13,8 +13,6 @@ async function settle(): Promise<void> {
 }
 
 describe('probe scheduling', function () {
-  this.timeout(60_000);
-
   function probesWith(reach: Partial<Reach>): ProbeFixture {
     const fixture = probesOn(new MemoryStore());
     fixture.deps.reach = { ...fakeReach, ...reach };

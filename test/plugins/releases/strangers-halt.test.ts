@@ -9,8 +9,7 @@ import { TestService } from '../../support/service.js';
 const KINDS = ['Alpha', 'Beta', 'Gamma', 'Delta', 'Epsilon', 'Zeta', 'Eta'];
 const VERSION = '1.5.0';
 
-describe('untrusted clients with the public key that report new groups', function () {
-  this.timeout(120_000);
+describe('untrusted clients with the public key that report new groups', () => {
   let service: TestService;
   let token: string;
   let dsn: URL;

@@ -11,7 +11,7 @@ import { MongoMemoryServer } from 'mongodb-memory-server';
 import { DryMongoBinary } from 'mongodb-memory-server-core/lib/util/DryMongoBinary.js';
 import { isAvailable } from '../required.js';
 
-const START_MS = 20_000;
+const START_MS = 120_000;
 /** The first start may fill the folder of jars. */
 const TEST_SERVER_START_MS = 120_000;
 

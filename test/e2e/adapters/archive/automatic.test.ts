@@ -15,7 +15,6 @@ process.send({ bytes: 1 }, () => process.exit(0));
 `;
 
 describe('the copy before an upgrade', function () {
-  this.timeout(120_000);
   let folder: string;
   let now: number;
   beforeEach(async () => {

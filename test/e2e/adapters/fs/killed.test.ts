@@ -38,8 +38,7 @@ async function killed(root: string, line: string, ms: number): Promise<number> {
   );
 }
 
-describe('the release store on the file system, killed', function () {
-  this.timeout(240_000);
+describe('the release store on the file system, killed', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-killed-'));

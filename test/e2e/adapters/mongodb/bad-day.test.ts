@@ -22,7 +22,6 @@ const ROUNDS = 50;
 const TIMES = { operation: 1_000, ping: 100, rebuild: 2_000, giveUp: 4_000 };
 
 describe('mongodb: a bad day', function () {
-  this.timeout(300_000);
   let direct: URL;
   let proxy: TcpProxy;
   let store: MongoStore;

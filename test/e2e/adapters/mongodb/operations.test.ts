@@ -23,7 +23,6 @@ const IDLE_S = 64;
 const STATED = { known_error: 3.2, new_group: 10.4, idle_per_process_second: 4.2 };
 
 describe('operations on MongoDB', function () {
-  this.timeout(180_000);
   let counter: CommandCounter;
   let service: TestService;
   let token: string;

@@ -89,7 +89,6 @@ const ATTACKS: readonly [name: string, files: () => Pair[]][] = [
 ];
 
 describe('hostile source maps', function () {
-  this.timeout(MANY_MS);
   let service: TestService;
   let manager: string;
   let shop: { token: string; url: string; key: string };

@@ -11,8 +11,7 @@ const keys = newKeys();
 const app = (version: string): string =>
   `require('node:fs').writeFileSync(require('node:path').join(__dirname, 'started'), '${version}')`;
 
-describe('update-agent: an uncaught error', function () {
-  this.timeout(120_000);
+describe('update-agent: an uncaught error', () => {
   let server: ReleaseServer;
   let dir: string;
 

@@ -28,7 +28,6 @@ interface Ran {
 }
 
 describe('update-agent: the executable', function () {
-  this.timeout(180_000);
   let service: TestService;
   let dir: string;
   let path: string;

@@ -69,7 +69,6 @@ const SETUP = {
 const APP_JSON = '{\r\n  // what people see\r\n  "ui": { "greeting": "changeme" },\r\n  "keep": [1, 2]\r\n}\r\n';
 
 describe('update-agent: install', function () {
-  this.timeout(240_000);
   let service: TestService;
   let work: string;
   let home: string;

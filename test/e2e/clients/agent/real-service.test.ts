@@ -12,8 +12,7 @@ const files = (version: string): SourceFile[] => [
   { path: 'config/app.json', content: '{}' },
 ];
 
-describe('update-agent and service', function () {
-  this.timeout(180_000);
+describe('update-agent and service', () => {
   let service: TestService;
   let dir: string;
   let token: string;

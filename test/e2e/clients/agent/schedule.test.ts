@@ -25,7 +25,6 @@ exec cat >"$here/text"
 const RECORDER = '#!/bin/sh\necho "$*" >>"$(dirname "$0")/calls"\n';
 
 describe('update-agent: schedule', function () {
-  this.timeout(240_000);
   let service: TestService;
   let key: string;
   let home: string;

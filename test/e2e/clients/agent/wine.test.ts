@@ -28,7 +28,6 @@ interface Ran {
 }
 
 describe('update-agent: on Windows, under Wine', function () {
-  this.timeout(300_000);
   let work: string;
   let prefix: string;
   let dir: string;

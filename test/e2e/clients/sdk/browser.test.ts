@@ -29,7 +29,6 @@ const HTML = `<!doctype html><title>a shop</title>
 const suite = CHROMIUM === undefined ? describe.skip : describe;
 
 suite('the SDK in a browser', function () {
-  this.timeout(180_000);
   let service: TestService;
   let site: Server;
   let browser: TestBrowser;

@@ -17,7 +17,7 @@ describe('sdk: errors', function () {
   let client: Client;
   const queued = async (): Promise<string[]> => readdir(join(dir, 'aos-errors')).catch(() => []);
   const open = (more: object = {}): Client =>
-    createClient({ server: server.url, project: 'shop', token: 't-1', cacheDir: dir, timeoutMs: 2_000, ...more });
+    createClient({ server: server.url, project: 'shop', token: 't-1', cacheDir: dir, timeoutMs: 60_000, ...more });
   /** A program that has `client`, run to its end. */
   async function program(text: string): Promise<{ code: number | null; signal: string | null; stderr: string }> {
     const file = join(dir, 'program.mjs');
@@ -173,7 +173,7 @@ describe('sdk: errors', function () {
 
   it('keeps the newest 200, in order', async () => {
     await server.stop();
-    const nowhere = open({ timeoutMs: 10_000 });
+    const nowhere = open();
     await Promise.all(Array.from({ length: 230 }, (_, n) => nowhere.reportError({ error_message: `e${n}` })));
     expect(await queued()).to.have.length(200);
     await server.start(Number(new URL(server.url).port));

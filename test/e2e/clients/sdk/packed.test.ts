@@ -14,8 +14,7 @@ import { folder, removeFolder } from '../../../clients/sdk/server.js';
 
 const ROOT = projectRoot();
 
-describe('the packed SDK', function () {
-  this.timeout(300_000);
+describe('the packed SDK', () => {
   let dir: string;
 
   before(async () => {

@@ -31,8 +31,7 @@ const ticks = (html: string): Record<string, boolean> =>
     [...html.matchAll(/<li class="step( is-done)?" id="step-([a-z-]+)"/g)].map(([, done, id = '']) => [id, !!done]),
   );
 
-describe('/first-steps', function () {
-  this.timeout(180_000);
+describe('/first-steps', () => {
   let service: TestService;
   let admin: Visitor;
   let folder: string;

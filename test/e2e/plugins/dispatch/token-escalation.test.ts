@@ -16,8 +16,7 @@ interface Hook {
   webhook: { id: string };
 }
 
-describe('a token for webhooks that asks for the tokens of agents', function () {
-  this.timeout(240_000);
+describe('a token for webhooks that asks for the tokens of agents', () => {
   let service: TestService;
   let receiver: Receiver;
   let thief: string;

@@ -7,8 +7,7 @@ import { watch } from '../../../support/work.js';
 /** Long enough that no login of a busy machine misses it. */
 const LOGIN_MS = 20_000;
 
-describe('licensing under load', function () {
-  this.timeout(180_000);
+describe('licensing under load', () => {
   let service: TestService | undefined;
   afterEach(async () => {
     await service?.dispose();

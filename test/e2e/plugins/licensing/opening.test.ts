@@ -25,7 +25,6 @@ interface Made {
 }
 
 describe('what opens the release store', function () {
-  this.timeout(240_000);
   let service: TestService;
   let apache: Apache | undefined;
   let home = '';

@@ -305,7 +305,6 @@ describe('mcp: agents', function () {
 
 for (const engine of engines) {
   describe(`mcp: parallel agents on ${engine.name}`, function () {
-    this.timeout(240_000);
     const services: TestService[] = [];
     afterEach(async () => {
       for (const service of services.splice(0)) await service.dispose();

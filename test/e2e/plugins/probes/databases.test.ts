@@ -79,7 +79,7 @@ describe('probes of databases', function () {
     it(`a real server of ${kind} answers, and does not when it is gone`, async function () {
       if (start === null) this.skip();
       const folder = mkdtempSync(join(tmpdir(), 'aos-db-'));
-      const probe = probeOf({ kind, host: '127.0.0.1', port: await freePort(), timeout_ms: 5_000 });
+      const probe = probeOf({ kind, host: '127.0.0.1', port: await freePort(), timeout_ms: 30_000 });
       const server = start(folder, (probe as { port: number }).port);
       const ended = new Promise((resolve) => server.once('exit', resolve));
       try {

@@ -15,7 +15,7 @@ import { isAvailable } from '../../../support/required.js';
 
 function pings(): boolean {
   try {
-    execFileSync('ping', ['-n', '-c', '1', '-W', '2', '127.0.0.1'], { stdio: 'ignore', timeout: 5_000 });
+    execFileSync('ping', ['-n', '-c', '1', '-W', '2', '127.0.0.1'], { stdio: 'ignore', timeout: 60_000 });
     return true;
   } catch {
     return false;
@@ -24,7 +24,7 @@ function pings(): boolean {
 
 describe('probes of machines', () => {
   const { asker } = probesOn(new MemoryStore());
-  const echoed = (host: string, timeout_ms = 5_000): Promise<ProbeResult> =>
+  const echoed = (host: string, timeout_ms = 30_000): Promise<ProbeResult> =>
     asker.ask(probeOf({ kind: 'icmp', host, timeout_ms }));
 
   it('loopback answers an echo (with a ping that may send)', async function () {
@@ -65,7 +65,7 @@ describe('probes of machines', () => {
       const resolve = async (): Promise<{ address: string; family: number }[]> =>
         ['192.0.2.1', '192.0.2.2'].map((address) => ({ address, family: 4 }));
       const named = probesOn(new MemoryStore(), { resolve }).asker;
-      const seen = await named.ask(probeOf({ kind: 'icmp', host: 'shop.test', timeout_ms: 5_000 }));
+      const seen = await named.ask(probeOf({ kind: 'icmp', host: 'shop.test', timeout_ms: 30_000 }));
       expect(seen).to.include({ ok: true, response_ms: 7 });
     });
 

@@ -140,7 +140,7 @@ describe('probes of certificates (with openssl)', function () {
     const expired = await web(made.expired);
     const url = `https://localhost:${port}/`;
     const tlsPort = await plain(made.soon);
-    const sees = (more: object): Promise<ProbeResult> => stranger.ask(probeOf({ timeout_ms: 5_000, ...more }));
+    const sees = (more: object): Promise<ProbeResult> => stranger.ask(probeOf({ timeout_ms: 30_000, ...more }));
     for (const probe of [
       { kind: 'http', url },
       { kind: 'tls', host: 'localhost', port: tlsPort },
@@ -207,7 +207,7 @@ describe('probes of certificates (with openssl)', function () {
       return listen(server.server as tls.Server);
     };
     const sees = (starttls: string, port: number): Promise<ProbeResult> =>
-      fixture.asker.ask(probeOf({ kind: 'tls', host: 'localhost', port, starttls, timeout_ms: 5_000 }));
+      fixture.asker.ask(probeOf({ kind: 'tls', host: 'localhost', port, starttls, timeout_ms: 30_000 }));
 
     it('the certificate of a mail server is seen, and one without TLS is told', async () => {
       const seen = await sees('smtp', await mail(true));

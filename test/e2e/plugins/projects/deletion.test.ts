@@ -105,7 +105,7 @@ for (const engine of engines) {
     const naming = async (): Promise<string[]> => {
       const dir = await mkdtemp(join(service.dataDir, 'export-'));
       await aosJsonHere(service.env, ['export', join(dir, 'all.tar.gz')]);
-      await promisify(execFile)('tar', ['-xzf', join(dir, 'all.tar.gz'), '-C', dir], { timeout: 20_000 });
+      await promisify(execFile)('tar', ['-xzf', join(dir, 'all.tar.gz'), '-C', dir], { timeout: 120_000 });
       const names = new Set<string>();
       for (const file of await readdir(dir, { recursive: true })) {
         if (!file.endsWith('.jsonl')) continue;

@@ -197,7 +197,7 @@ for (const engine of STORES) {
     });
 
     it('has the same states, alarms and events after every step', async function () {
-      this.timeout(times(120_000));
+      this.timeout(times(300_000));
       // A fixed forest: b and c below a, d below c, e below d; f alone.
       const parents: Record<string, string> = { b: 'a', c: 'a', d: 'c', e: 'd' };
       await fc.assert(
@@ -234,7 +234,7 @@ for (const engine of STORES) {
     });
 
     it('loses and doubles no alarm while the tree changes and monitors come and go', async function () {
-      this.timeout(times(120_000));
+      this.timeout(times(300_000));
       await fc.assert(
         fc.asyncProperty(
           steps(moving),

@@ -34,6 +34,7 @@ describe('webhook deliveries', function () {
   it('sends the payload with every header of the contract, verifiable by both schemes', async () => {
     const to = await receiver(status(200, {}, 'thank you'));
     const hook = await fixture.hook(to.url, { secret: SECRET });
+    const earliest = Math.floor(Date.now() / 1000);
     const id = await fixture.emit({ project_slug: 'shop', data: { ref: 'shop-1', title: 'ü' } });
     await ended();
     expect(to.got).to.have.length(1);
@@ -44,7 +45,7 @@ describe('webhook deliveries', function () {
     expect(headers['x-svc-event']).to.equal('bug.created');
     expect(headers['x-svc-attempt']).to.equal('1');
     const timestamp = headers['x-svc-timestamp'] ?? '';
-    expect(Number(timestamp)).to.be.closeTo(Date.now() / 1000, 5);
+    expect(Number(timestamp)).to.be.within(earliest, Date.now() / 1000);
     expect(headers['x-svc-signature']).to.equal(`sha256=${hmac(`${timestamp}.${body}`, SECRET, 'hex')}`);
     expect(headers).to.include({ 'webhook-id': id, 'webhook-timestamp': timestamp });
     const key = Buffer.from(SECRET.slice(6), 'base64');

@@ -18,7 +18,6 @@ const NO_LIMITS = {
 const RULE = { message: 'timeout of (\\w+)', fingerprint: ['timeout', '{{ 1 }}'] };
 
 describe('grouping rules in the whole service', function () {
-  this.timeout(180_000);
   for (const engine of engines) {
     describe(`on ${engine.name}`, () => {
       const services: TestService[] = [];

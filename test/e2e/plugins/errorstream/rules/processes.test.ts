@@ -48,7 +48,6 @@ async function ruleOf(service: TestService, token: string, id: string): Promise<
 const lettersOf = (n: number): string => String(n).replaceAll(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
 
 describe('ignore rules in the real program', function () {
-  this.timeout(300_000);
   for (const engine of engines) {
     describe(`on ${engine.name}`, () => {
       let service: TestService;

@@ -67,8 +67,7 @@ function answers(who: () => { base: string; clock: StoreFixture['clock'] }): voi
   }
 }
 
-describe('the release store by this service', function () {
-  this.timeout(180_000);
+describe('the release store by this service', () => {
   let fixture: StoreFixture;
   before(async () => {
     fixture = await filled();
@@ -108,7 +107,6 @@ describe('the release store by this service', function () {
 });
 
 describe('the release store behind nginx, set up as the guide says', function () {
-  this.timeout(180_000);
   let fixture: StoreFixture;
   let nginx: Nginx | null = null;
   before(async function () {
@@ -136,7 +134,6 @@ describe('the release store behind nginx, set up as the guide says', function ()
 });
 
 describe('the release store behind Apache', function () {
-  this.timeout(180_000);
   let fixture: StoreFixture;
   let apache: Apache | undefined;
   let home = '';

@@ -25,7 +25,7 @@ describe('snippets of a monitor', function () {
   /** Exit code; null: the program is not here. */
   const run = (program: string, args: string[]): Promise<number | null> =>
     new Promise((resolve) => {
-      execFile(program, args, { timeout: 20_000 }, (error) => {
+      execFile(program, args, { timeout: 120_000 }, (error) => {
         const code = (error as { code?: number | string } | null)?.code ?? 0;
         resolve(code === 'ENOENT' ? null : Number(code));
       });

@@ -62,7 +62,6 @@ interface Case {
 }
 
 describe('webhooks: receivers', function () {
-  this.timeout(300_000);
   let fixture: Fixture;
   let to: Receiver;
   /** The secret at creation and after a rotation; what was delivered before and after it. */
