@@ -160,18 +160,18 @@ describe('web: every form with good and bad input', () => {
     return fields === null ? [] : notBeside(text, { action: form.action, sent: values }, fields);
   };
 
-  it('raw words are told from those of a person', () => {
+  it('distinguishes internal names from readable words', () => {
     const below = (text: string): string => `<div class="invalid-feedback"><svg></svg> ${text}</div>`;
     const raw = ['Field expires_at is wrong.', 'Roles[0] must be a text.', '&quot;name&quot; is required', 'NaN days'];
     expect(rawWords(raw.map(below).join(''))).to.have.length(4);
     expect(rawWords(below('Reason is required.') + below('Valid until must be a date.'))).to.deep.equal([]);
   });
 
-  it('there are forms on these pages', () => {
+  it('finds forms on the pages', () => {
     expect(forms.filter(({ texts }) => texts.length > 0).length).to.be.greaterThan(20);
   });
 
-  it('a field belongs to the form that it names', () => {
+  it('assigns a field to the form that it names', () => {
     const html = '<form id="a" method="post" action="/a"><input name="one"><input name="two" form="b"></form>';
     const found = formsOf(
       '/',
@@ -183,7 +183,7 @@ describe('web: every form with good and bad input', () => {
     ]);
   });
 
-  it('what is filled in already is accepted by every edit form', async () => {
+  it('accepts the prefilled values of every edit form', async () => {
     const edits = forms.filter(({ action }) => action.endsWith('/edit'));
     expect(edits.length).to.be.greaterThan(4);
     for (const form of edits) {
@@ -192,7 +192,7 @@ describe('web: every form with good and bad input', () => {
     }
   });
 
-  it('a fault that is not beside its control is found', () => {
+  it('finds an error that is not next to its control', () => {
     const a = { action: '/a', sent: {} };
     const html = (control: string): string => `<form action="/a"><input name="b" ${control}></form>`;
     const below = '<div id="h"><div class="invalid-feedback">No.</div></div>';
@@ -209,7 +209,7 @@ describe('web: every form with good and bad input', () => {
     ['8 KB', PLANTED],
     ['nothing', ''],
   ] as const)
-    it(`each text field alone with ${what}: its fault stands below it`, async () => {
+    it(`shows the error of each text field below it, with ${what}`, async () => {
       const faults = new Set<string>();
       judged = 0;
       const token = await tokenOfRound();
@@ -230,7 +230,7 @@ describe('web: every form with good and bad input', () => {
     ['a number below everything', '-1'],
     ['half a surrogate and a formula', '\ud800=cmd|calc'],
   ] as const)
-    it(`every text field with ${what}`, async () => {
+    it(`rejects or accepts every text field with ${what}`, async () => {
       const faults: string[] = [];
       let refusals = 0;
       const token = await tokenOfRound();

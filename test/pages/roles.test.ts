@@ -70,12 +70,12 @@ describe('web: every page for every role', () => {
   });
   after(() => planted?.dispose());
 
-  it('the installer is refused at the login, with the right password', async () => {
+  it('rejects the installer at the login, with the right password', async () => {
     expect(await installer.signIn(INSTALLER.username, INSTALLER.password)).to.equal(403);
     expect(await installer.signIn(ADMIN.username, INSTALLER.password)).to.equal(401);
   });
 
-  it('what is mounted says the same as the contract', () => {
+  it('mounts every page with the access of the contract', () => {
     const wrong = pages.filter((page) => {
       const declared = typeof page.access === 'string' ? page.access : page.access.session;
       return declared !== least(page);
@@ -83,12 +83,12 @@ describe('web: every page for every role', () => {
     expect(wrong.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([]);
   });
 
-  it('every page has an address here', () => {
+  it('has an address for every page', () => {
     const missing = pages.filter(({ method, path }) => method === 'GET' && !planted.addressOf(path));
     expect(missing.map(({ path }) => path)).to.deep.equal([]);
   });
 
-  it('GET: what each of them is answered', async () => {
+  it('GET: answers each role as the page’s access demands', async () => {
     const seen: string[] = [];
     const wanted: string[] = [];
     for (const page of pages) {
@@ -112,7 +112,7 @@ describe('web: every page for every role', () => {
     expect(differing).to.deep.equal([]);
   });
 
-  it('POST: nobody gets in without a session, a form token and the role; and nothing is changed by it', async () => {
+  it('POST: rejects requests without a session, a form token or the role, and changes nothing', async () => {
     const token = /name="csrf_token" value="([^"]+)"/.exec((await member.get('/account')).text)?.[1] ?? '';
     const seen: string[] = [];
     const wanted: string[] = [];
@@ -133,7 +133,7 @@ describe('web: every page for every role', () => {
     expect(seen).to.deep.equal(wanted);
   });
 
-  it('a member is told who may', async () => {
+  it('names the required role to a member', async () => {
     const page = await member.get('/users');
     expect(page.text).to.match(/administrator/i);
   });

@@ -36,7 +36,7 @@ describe('aos/testing', () => {
   after(() => service.stop());
   beforeEach(() => service.collection('chat_notes').remove({}));
 
-  it('asks a route as a token with scopes, and as nobody', async () => {
+  it('sends requests as a token with scopes, and anonymously', async () => {
     const answer = await service.request<{ room: string; project: string; items: Note[] }>(
       'GET',
       '/api/chat/v1/notes',
@@ -49,14 +49,14 @@ describe('aos/testing', () => {
     expect(other).to.include({ status: 403, code: 'insufficient_scope' });
   });
 
-  it('sends a body, and reads code and fields of a refusal', async () => {
+  it('sends a body, and reads code and fields of an error', async () => {
     const ask = { as: { scopes: ['chat:write'] }, body: { text: '' } };
     const refused = await service.request('POST', '/api/chat/v1/notes', ask);
     expect(refused).to.include({ status: 409, code: 'chat_silent' });
     expect(refused.fields).to.deep.equal({ text: 'is empty' });
   });
 
-  it('opens a page and sends its form', async () => {
+  it('opens a page and submits its form', async () => {
     expect((await service.request('GET', '/chat', { as: 'member' })).text).to.include('<h1');
     const sent = await service.request('POST', '/chat', { as: 'member', form: { text: 'Hello' } });
     expect(sent).to.include({ status: 303, location: '/chat' });
@@ -70,7 +70,7 @@ describe('aos/testing', () => {
     expect(await service.panels()).to.include('<p>0 waiting</p>');
   });
 
-  it('hands an event to the listeners, and notes what was emitted', async () => {
+  it('delivers an event to the listeners, and records emitted events', async () => {
     expect(await service.emit(BUG_CREATED, BUG)).to.equal(true);
     expect((await service.collection<Note>('chat_notes').find()).items[0]).to.deep.include({
       text: 'shop-1: It falls over',
@@ -79,7 +79,7 @@ describe('aos/testing', () => {
     expect(service.emitted.slice(-2).map(({ event }) => event)).to.deep.equal(['bug.created', 'chat.noted']);
   });
 
-  it('runs jobs when asked: one by name, or those that wait; one key waits once', async () => {
+  it('runs jobs on request: one by name, or all queued ones, one per key', async () => {
     await service.runQueue();
     sent.length = 0;
     for (const text of ['a', 'b']) {
@@ -95,7 +95,7 @@ describe('aos/testing', () => {
     );
   });
 
-  it('runs a command and asks health', async () => {
+  it('runs a command and reads health', async () => {
     expect(await service.command('chat say', { args: ['hi'] })).to.deep.equal({ json: {}, text: 'said' });
     expect((await service.health())['chat']).to.deep.equal({ ok: true, notes: 1 });
     expect((await rejection(service.command('chat shout'))).message).to.equal(
@@ -103,13 +103,13 @@ describe('aos/testing', () => {
     );
   });
 
-  it('moves the clock and nothing else does', async () => {
+  it('moves the clock only on request', async () => {
     const before = service.clock.now();
     service.clock.advance(60_000);
     expect(service.clock.now() - before).to.equal(60_000);
   });
 
-  it('fails when the service would: a need that nobody meets, a plugin that throws, a section at fault', async () => {
+  it('fails where the service fails: a missing dependency, a plugin that throws, an invalid section', async () => {
     expect((await rejection(boot([chat]))).message).to.include('plugin chat: needs "projects.directory"');
     const broken = { id: 'broken', version: '1.0.0', api: 1, title: 'Broken', setup: () => ({ rotues: [] }) };
     expect((await rejection(boot([broken as never]))).message).to.match(/^plugin broken failed: .*rotues is not known/);
@@ -117,7 +117,7 @@ describe('aos/testing', () => {
     expect((await rejection(boot([chat, projects], { config }))).message).to.include('chat.rooom is unknown');
   });
 
-  it('a stub answers what the test gave, and names what it did not', async () => {
+  it('returns the stubbed values, and names a call without one', async () => {
     const silent = await boot([chat, stub(PROJECTS)]);
     await silent.emit(BUG_CREATED, BUG);
     const line = silent.log.lines.find(({ level }) => level === 'error');
@@ -127,7 +127,7 @@ describe('aos/testing', () => {
     await silent.stop();
   });
 
-  it('gives a context for unit tests, with indexes, defaults and what the manifest allows', async () => {
+  it('creates a context for unit tests, with indexes, defaults and the permissions of the manifest', async () => {
     const ctx = await contextFor<ChatConfig>(chat, { stubs: [projects] });
     expect(ctx.config.room).to.equal('lobby');
     const notes = ctx.collection<Note>('notes');
@@ -198,7 +198,7 @@ describe('aos/testing', () => {
       expect(await own.collection('tried_rows').count({ n: 1 })).to.equal(1);
     });
 
-    it('rejects an answer that is not what the route declares', async () => {
+    it('rejects a response that differs from the route’s declaration', async () => {
       const output = joi.object({
         items: joi
           .array()

@@ -169,14 +169,14 @@ describe('faults at the start of a plugin', () => {
     });
   }
 
-  it('says nothing of a plugin that is in order, and of what it only mentions', async () => {
+  it('reports nothing for a valid plugin, and ignores what it only mentions', async () => {
     const before = `// new View('old'), jobs.enqueue('old')\nconst text = "/* not a comment"; /* new View('older') */`;
     const service = await boot([await planted({ parts: both(), before })]);
     expect((await service.request('GET', '/oncall', { as: 'member' })).status).to.equal(200);
     await service.stop();
   });
 
-  it('a job named at run time that is not there is refused where it is asked for', async () => {
+  it('rejects an unknown job name at run time when it is enqueued', async () => {
     const route = `{ method: 'POST', path: '/api/oncall/v1/x', summary: 'x', access: 'public', handle: ({ query }) => ctx.ports.jobs.enqueue(name).then(() => ({})) }`;
     const before = `const name = ['no', 'body'].join('');`;
     const service = await boot([await planted({ parts: `routes: [${route}]`, before })]);
@@ -192,7 +192,7 @@ describe('faults at the start of a plugin', () => {
     await service.stop();
   });
 
-  it('marks the plugin as failed in the service, which runs on', async () => {
+  it('marks the plugin as failed in the service, which continues', async () => {
     const folder = await planted({ parts: both(), views: { shift: '' } });
     await writeFile(join(folder, 'aos.json'), JSON.stringify({ plugins: [folder] }));
     const service = await TestService.here({ SVC_CONFIG: join(folder, 'aos.json') });

@@ -14,7 +14,7 @@ type Statement = Record<string, unknown> & { latest: Record<string, unknown> };
 const without = (body: Record<string, unknown>, field: string): Record<string, unknown> =>
   Object.fromEntries(Object.entries(body).filter(([name]) => name !== field));
 
-describe('update-agent: attacks on each answer', function () {
+describe('update-agent: attacks on each response', function () {
   let server: ReleaseServer;
   let dir: string;
   const go = (...args: string[]): Promise<Ran> =>
@@ -42,19 +42,19 @@ describe('update-agent: attacks on each answer', function () {
 
   describe('check', () => {
     for (const field of ['update_available', 'release'])
-      it(`${field} is missing`, async () => {
+      it(`rejects a check response without ${field}`, async () => {
         server.lies.check = (body) => without(body, field);
         await refused(3, /answer: update_available/);
       });
 
     const needed = ['version', 'channel', 'platform', 'package_url', 'package_size', 'package_sha256', 'manifest_json'];
     for (const field of needed)
-      it(`release.${field} is missing`, async () => {
+      it(`rejects a check response without release.${field}`, async () => {
         server.lies.check = (body: Body) => ({ ...body, release: without(body.release ?? {}, field) });
         await refused(3, new RegExp(`answer: release\\.${field}`));
       });
 
-    it('release.manifest_signature and signed are missing', async () => {
+    it('rejects a check response without release.manifest_signature and signed', async () => {
       server.lies.check = (body: Body) => ({
         ...without(body, 'signed'),
         release: without(body.release ?? {}, 'manifest_signature'),
@@ -71,12 +71,12 @@ describe('update-agent: attacks on each answer', function () {
       ['published_at', 7],
     ];
     for (const [field, value] of idle)
-      it(`release.${field} is ${JSON.stringify(value).slice(0, 20)}: the signed release is installed all the same`, async () => {
+      it(`installs the signed release when release.${field} is ${JSON.stringify(value).slice(0, 20)}`, async () => {
         server.lies.check = (body: Body) => ({ ...body, release: { ...body.release, [field]: value } });
         expect(await go('--require-signed')).to.include({ code: 0, stdout: 'UPDATED: 1.0.0 -> 1.1.0\n' });
       });
 
-    it('current_withdrawn is true: a warning, and nothing else', async () => {
+    it('warns only when current_withdrawn is true', async () => {
       server.lies.check = (body) => ({ ...body, current_withdrawn: true });
       expect((await go()).stdout).to.equal('WARNING: the installed 1.0.0 was withdrawn\nUPDATED: 1.0.0 -> 1.1.0\n');
     });
@@ -116,7 +116,7 @@ describe('update-agent: attacks on each answer', function () {
       ['steps holds no steps', (said) => ({ ...said, steps: [7] })],
     ];
     for (const [what, lie] of lies)
-      it(`the statement’s ${what}`, async () => {
+      it(`rejects a statement when ${what}`, async () => {
         server.lies.statement = (said) => lie(said as Statement);
         await refused(3, /statement/, '--require-signed');
       });
@@ -155,17 +155,17 @@ describe('update-agent: attacks on each answer', function () {
       [500, '/pubkey', 8],
     ];
     for (const [status, where, code] of table)
-      it(`${status} for ${where}: never silence, always exit ${code}`, async () => {
+      it(`exits with an error for ${status} on ${where}: exit ${code}`, async () => {
         answering(status, where);
         await refused(code, /./);
       });
 
-    it('403 of something in front of the store does not blame the account', async () => {
+    it('does not blame the account for a 403 from a proxy', async () => {
       answering(403, '/releases/');
       await refused(2, /CDN, proxy or firewall.*credentials were not checked/);
     });
 
-    it('a connection that is cut again and again', async () => {
+    it('exits 8 when the connection is reset repeatedly', async () => {
       server.lies.request = (request) => {
         if (!request.url?.startsWith('/releases/')) return false;
         request.socket.destroy();
@@ -175,7 +175,7 @@ describe('update-agent: attacks on each answer', function () {
     });
   });
 
-  it('key compromise of the mirror alone: its own key over its own release, on a machine that has never seen another', async () => {
+  it('key compromise of the mirror: rejects a release signed with its own key on first use with --pin', async () => {
     // Trust on first use cannot tell; --pin can, before the first contact.
     server.keys = others;
     for (const release of server.releases) release.signature = sign(others, release.manifest);

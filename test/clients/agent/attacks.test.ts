@@ -49,19 +49,19 @@ describe('update-agent: attacks', function () {
   });
 
   describe('rollback attack', () => {
-    it('an older release is offered as an update', async () => {
+    it('rejects an older release that is offered as an update', async () => {
       const old = server.publish({ version: '0.9.0', files: files(0) });
       server.lies.check = lying({ version: '0.9.0', manifest_json: old.manifest, manifest_signature: old.signature });
       await refused(3, /0\.9\.0 is not newer than the installed 1\.0\.0/);
     });
 
-    it('an older release is offered under a newer number', async () => {
+    it('rejects an older release under a newer version number', async () => {
       const old = server.publish({ version: '0.9.0', files: files(0) });
       server.lies.check = lying({ manifest_json: old.manifest, manifest_signature: old.signature });
       await refused(3, /manifest’s (version|package\.sha256)/);
     });
 
-    it('a release between the installed and the highest ever', async () => {
+    it('rejects a release between the installed and the highest version', async () => {
       server.publish({ version: '1.5.0', files: files(5) });
       expect((await go()).code).to.equal(0);
       const before = server.releases.find(({ version }) => version === '1.0.0');
@@ -73,7 +73,7 @@ describe('update-agent: attacks', function () {
   });
 
   describe('fast-forward attack', () => {
-    it('is recovered from by a new key: the highest-ever mark falls to the installed version', async () => {
+    it('recovers with a new key: lowers the highest version to the installed one', async () => {
       expect((await go()).code).to.equal(0);
       const known = await state();
       await writeFile(
@@ -91,7 +91,7 @@ describe('update-agent: attacks', function () {
   describe('indefinite freeze attack', () => {
     const nothing = (body: Body): Body => ({ ...body, update_available: false, signed: false, release: null });
 
-    it('check says that nothing is new, and the statement says otherwise', async () => {
+    it('warns when check reports no update and the statement names one, and rejects it with --require-signed', async () => {
       server.lies.check = nothing;
       const ran = await go();
       expect(ran).to.include({ code: 0 });
@@ -99,7 +99,7 @@ describe('update-agent: attacks', function () {
       await refused(3, /freshness statement names 1\.1\.0/, '--require-signed');
     });
 
-    it('the statement has expired', async () => {
+    it('rejects an expired statement with --require-signed, and warns otherwise', async () => {
       server.lies.statement = (said) => ({ ...said, expires_at: new Date(Date.now() - 1000).toISOString() });
       await refused(
         3,
@@ -109,7 +109,7 @@ describe('update-agent: attacks', function () {
       expect((await go()).stdout).to.match(/^WARNING: .*expired.*\nUPDATED/);
     });
 
-    it('an older statement is replayed', async () => {
+    it('rejects a replayed older statement', async () => {
       expect((await go('--require-signed')).code).to.equal(0);
       server.lies.statement = (said) => ({ ...said, issued_at: new Date(Date.now() - 3_600_000).toISOString() });
       await refused(
@@ -119,13 +119,13 @@ describe('update-agent: attacks', function () {
       );
     });
 
-    it('the statement is withheld', async () => {
+    it('rejects a missing statement with --require-signed, and warns otherwise', async () => {
       server.lies.freshness = () => ({ status: 'success' });
       await refused(3, /no statement of freshness/, '--require-signed');
       expect((await go()).stdout).to.match(/^WARNING: the server gives no statement.*\nUPDATED/);
     });
 
-    it('the statement is of another product, another channel, or wrongly signed', async () => {
+    it('rejects a statement of another product or channel, or with a wrong signature', async () => {
       server.lies.statement = (said) => ({ ...said, product: 'other' });
       await refused(3, /another product/, '--require-signed');
       server.lies.statement = (said) => ({ ...said, channel: 'beta' });
@@ -134,7 +134,7 @@ describe('update-agent: attacks', function () {
       await refused(3, /signature of the statement/, '--require-signed');
     });
 
-    it('the project’s setting wants the statement, and once seen it stays so', async () => {
+    it('requires the statement by the project’s setting, and stores that', async () => {
       server.requireSigned = true;
       server.lies.freshness = () => ({ status: 'success' });
       await refused(3, /no statement of freshness/);
@@ -145,7 +145,7 @@ describe('update-agent: attacks', function () {
   });
 
   describe('mix-and-match attack', () => {
-    it('the package of one release under the manifest of another', async () => {
+    it('rejects the package of one release under the manifest of another', async () => {
       const [old] = server.releases;
       server.lies.request = (request, response) => {
         if (!request.url?.includes('/1.1.0/')) return false;
@@ -155,19 +155,19 @@ describe('update-agent: attacks', function () {
       await refused(3, /SHA-256|longer|ended/);
     });
 
-    it('the hash of another package in the answer', async () => {
+    it('rejects the hash of another package in the response', async () => {
       server.lies.check = lying({ package_sha256: sha256('x') });
       await refused(3, /package\.sha256/);
     });
 
-    it('another manifest for the version than the statement names', async () => {
+    it('rejects a manifest other than the one in the statement', async () => {
       const genuine = server.statement('shop', 'stable');
       server.publish({ version: '1.1.0', files: files(7) });
       server.lies.statement = () => genuine;
       await refused(3, /names another manifest for 1\.1\.0/, '--require-signed');
     });
 
-    it('a package whose files are not those of its manifest', async () => {
+    it('rejects a package with other files than its manifest', async () => {
       server.publish({
         version: '1.1.0',
         files: files(2),
@@ -190,7 +190,7 @@ describe('update-agent: attacks', function () {
   });
 
   describe('endless data attack', () => {
-    it('a package that never ends', async () => {
+    it('rejects a package without end', async () => {
       let sent = 0;
       server.lies.request = (request, response) => {
         if (!request.url?.startsWith('/releases/')) return false;
@@ -206,7 +206,7 @@ describe('update-agent: attacks', function () {
       expect(sent).to.be.lessThan(64 * 1024 * 1024);
     });
 
-    it('an answer of pubkey that never ends', async () => {
+    it('rejects a pubkey response without end', async () => {
       server.lies.request = (request, response) => {
         if (!request.url?.includes('/pubkey')) return false;
         response.writeHead(200);
@@ -220,7 +220,7 @@ describe('update-agent: attacks', function () {
       await refused(3, /pubkey answers more than/);
     });
 
-    it('an archive that unpacks to far more than it is', async () => {
+    it('rejects an archive with an extreme compression ratio', async () => {
       const bomb = gzipSync(tarOf({ name: 'app.txt', content: Buffer.alloc(80 * 1024 * 1024) }));
       server.publish({
         version: '1.1.0',
@@ -231,7 +231,7 @@ describe('update-agent: attacks', function () {
     });
   });
 
-  it('slow retrieval attack: a download below the least rate is given up', async () => {
+  it('slow retrieval attack: aborts a download below the minimum rate', async () => {
     server.lies.request = (request, response) => {
       if (!request.url?.startsWith('/releases/')) return false;
       response.writeHead(200);
@@ -246,19 +246,19 @@ describe('update-agent: attacks', function () {
   });
 
   describe('wrong software installation attack', () => {
-    it('another product, genuinely signed', async () => {
+    it('rejects a signed release of another product', async () => {
       const other = server.publish({ version: '1.1.0', files: files(2), product: 'other' });
       server.lies.check = lying({ manifest_json: other.manifest, manifest_signature: other.signature });
       await refused(3, /manifest’s product/);
     });
 
-    it('another channel, genuinely signed', async () => {
+    it('rejects a signed release of another channel', async () => {
       const beta = server.publish({ version: '1.1.0', files: files(2), channel: 'beta' });
       server.lies.check = lying({ manifest_json: beta.manifest, manifest_signature: beta.signature });
       await refused(3, /manifest’s channel/);
     });
 
-    it('another platform, genuinely signed', async () => {
+    it('rejects a signed release of another platform', async () => {
       const arm = server.publish({ version: '1.1.0', files: files(2), platform: 'linux-arm64' });
       server.lies.check = lying({
         platform: 'linux-arm64',
@@ -272,19 +272,19 @@ describe('update-agent: attacks', function () {
   });
 
   describe('arbitrary software attack', () => {
-    it('a manifest changed after it was signed', async () => {
+    it('rejects a manifest that was changed after signing', async () => {
       server.lies.check = (body) => lying({ manifest_json: `${String(body.release?.manifest_json)} ` })(body);
       await refused(3, /signature of the release is wrong/);
       await refused(3, /signature of the release is wrong/, '--allow-unsigned');
     });
 
-    it('a path that leads out of the installation, in a manifest with a good signature', async () => {
+    it('rejects a path outside the installation in a signed manifest', async () => {
       const evil = { version: '1.1.0', files: [{ path: '../evil', content: 'x' }] };
       server.publish(evil);
       await refused(3, /\.\./);
     });
 
-    it('an address for the package elsewhere', async () => {
+    it('rejects a package address on another host or path', async () => {
       for (const package_url of [
         'https://evil.example/releases/x',
         '//evil.example/x',
@@ -300,7 +300,7 @@ describe('update-agent: attacks', function () {
   });
 
   describe('extraneous dependencies attack', () => {
-    it('a release names nothing else to install: unknown members of a manifest have no effect', async () => {
+    it('ignores unknown members of a manifest', async () => {
       const release = server.releases[1] ?? expect.fail('no release');
       release.manifest = JSON.stringify({
         ...(JSON.parse(release.manifest) as object),
@@ -322,18 +322,18 @@ describe('update-agent: attacks', function () {
       for (const release of server.releases) release.signature = sign(to, release.manifest);
     };
 
-    it('a new key without proof is refused', async () => {
+    it('rejects a new key without proof', async () => {
       resign(others);
       await refused(3, /not the pinned one, and nothing proves/);
     });
 
-    it('a new key with a proof by a third key is refused', async () => {
+    it('rejects a new key with a proof by a third key', async () => {
       resign(others);
       server.predecessors = [{ key_id: keys.id, public_key: keys.pem, signature: sign(third, others.spki) }];
       await refused(3, /not the pinned one/);
     });
 
-    it('a chain of predecessors is followed, and the earlier keys are refused from then on', async () => {
+    it('follows a chain of predecessors, and then rejects the earlier keys', async () => {
       server.rotate(others);
       server.rotate(third);
       expect((await go()).stdout).to.equal('UPDATED: 1.1.0 -> 1.2.0\n');
@@ -346,7 +346,7 @@ describe('update-agent: attacks', function () {
       await refused(3, /replaced by a newer one/);
     });
 
-    it('a chain that comes from a refused key is refused', async () => {
+    it('rejects a chain that starts at a rejected key', async () => {
       server.rotate(others);
       expect((await go()).code).to.equal(0);
       server.keys = keys;
@@ -356,13 +356,13 @@ describe('update-agent: attacks', function () {
       await refused(3, /not the pinned one/);
     });
 
-    it('--pin sets another by hand, and only that', async () => {
+    it('replaces the pinned key with --pin only', async () => {
       resign(others);
       await refused(3, /not the pinned one/, '--pin', sha256(third.spki));
       expect((await go('--pin', sha256(others.spki))).stdout).to.equal('UPDATED: 1.1.0 -> 1.2.0\n');
     });
 
-    it('a server without a key is refused while one is pinned, and --allow-unsigned lifts it once', async () => {
+    it('rejects a server without a key while one is pinned, and accepts it once with --allow-unsigned', async () => {
       server.keys = null;
       for (const release of server.releases) release.signature = null;
       await refused(3, /a key is pinned, and the server says that it has none/);
@@ -371,7 +371,7 @@ describe('update-agent: attacks', function () {
       expect(ran.stdout).to.match(/WARNING: the release is not signed[^\n]*\nUPDATED: 1\.1\.0 -> 1\.2\.0\n$/);
     });
 
-    it('an unreadable state.json is exit 3 and never a new pin', async () => {
+    it('exits 3 for an unreadable state.json, and pins no new key', async () => {
       const path = join(dir, '.update-agent', 'state.json');
       for (const text of ['', '{', '{}', '{"schema":2}', '[]']) {
         await writeFile(path, text);
@@ -380,7 +380,7 @@ describe('update-agent: attacks', function () {
       }
     });
 
-    it('keys that are too weak, of another kind, or none', async () => {
+    it('rejects missing keys, weak keys and keys of another type', async () => {
       const weak = newKeys(1024);
       for (const public_key of [weak.pem, 'x', 7, null, '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----']) {
         server.lies.pubkey = (body) => ({ ...body, public_key });
@@ -395,13 +395,13 @@ describe('update-agent: attacks', function () {
       signed: false,
     });
 
-    it('is refused with a pinned key, --require-signed or the project’s setting', async () => {
+    it('rejects it with a pinned key, --require-signed or the project’s setting', async () => {
       server.lies.check = stripped;
       await refused(3, /not signed, and a key is pinned/);
       await refused(3, /not signed, and signed releases are required/, '--require-signed');
     });
 
-    it('is refused with the project’s setting where no key is pinned either', async () => {
+    it('rejects it with the project’s setting also without a pinned key', async () => {
       server.keys = null;
       for (const release of server.releases) release.signature = null;
       await refused(3, /no statement|not signed/, '--require-signed');
@@ -409,7 +409,7 @@ describe('update-agent: attacks', function () {
       await refused(3, /no statement|not signed/);
     });
 
-    it('is a warning every time where nothing is pinned', async () => {
+    it('warns each time without a pinned key', async () => {
       server.keys = null;
       for (const release of server.releases) release.signature = null;
       const ran = await go();
@@ -417,13 +417,13 @@ describe('update-agent: attacks', function () {
       expect(ran.stdout).to.match(/^WARNING: the release is not signed$/m);
     });
 
-    it('signed is true, and the signature is missing', async () => {
+    it('rejects signed: true without a signature', async () => {
       server.lies.check = lying({ manifest_signature: null });
       await refused(3, /manifest_signature is missing/, '--allow-unsigned');
     });
   });
 
-  describe('a server that lies in each field of the check answer', () => {
+  describe('a server with a wrong value in each field of the check response', () => {
     const top: Record<string, unknown[]> = {
       product: ['other', 7, null],
       channel: ['beta', 7],
@@ -436,7 +436,7 @@ describe('update-agent: attacks', function () {
     };
     for (const [field, values] of Object.entries(top))
       for (const value of values)
-        it(`${field} is ${JSON.stringify(value)}`, async () => {
+        it(`rejects ${field}: ${JSON.stringify(value)}`, async () => {
           server.lies.check = (body) => ({ ...body, [field]: value });
           await refused(3, new RegExp(`answer: (release|${field}|update_available)`));
         });
@@ -453,12 +453,12 @@ describe('update-agent: attacks', function () {
     };
     for (const [field, values] of Object.entries(release))
       for (const value of values)
-        it(`release.${field} is ${JSON.stringify(value)?.slice(0, 30)}`, async () => {
+        it(`rejects release.${field}: ${JSON.stringify(value)?.slice(0, 30)}`, async () => {
           server.lies.check = lying({ [field]: value });
           await refused(3, /./);
         });
 
-    it('control characters of its texts are not printed', async () => {
+    it('does not print control characters of its texts', async () => {
       server.lies.request = (request, response) => {
         if (!request.url?.includes('/check')) return false;
         const error = { code: 'not_found', message: 'no\u001b[31m such\u0007 product\u202e' };
@@ -470,7 +470,7 @@ describe('update-agent: attacks', function () {
       expect(ran.stderr).to.equal('update-agent: no[31m such product\n');
     });
 
-    it('another server’s page is exit 8', async () => {
+    it('exits 8 for a page of another server', async () => {
       server.lies.request = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in to the network</h1>');
         return true;
@@ -479,7 +479,7 @@ describe('update-agent: attacks', function () {
     });
   });
 
-  it('a release whose min_version is above the installed version is refused', async () => {
+  it('rejects a release whose min_version is above the installed version', async () => {
     const step = server.publish({ version: '2.0.0', files: files(3), minVersion: '1.5.0' });
     server.lies.check = (body) => ({
       ...lying({
@@ -494,7 +494,7 @@ describe('update-agent: attacks', function () {
     await refused(3, /wants 1\.5\.0 or newer/);
   });
 
-  describe('a fresh installation of what only older versions are offered', () => {
+  describe('a fresh installation that is offered older versions only', () => {
     const into = (): Promise<Ran> =>
       runHere(
         [
@@ -514,12 +514,12 @@ describe('update-agent: attacks', function () {
       server.publish({ product: 'steep', version: '3.0.0', files: files(3), minVersion: '2.5.0' });
     });
 
-    it('is the newest', async () => {
+    it('installs the newest', async () => {
       const ran = await into();
       expect(ran, ran.stderr).to.include({ code: 0, stdout: 'UPDATED: none -> 3.0.0\n' });
     });
 
-    it('freeze attack: an older one is named as the newest', async () => {
+    it('freeze attack: rejects an older version that is named as the newest', async () => {
       const old = server.releases.find(({ version }) => version === '2.0.0') ?? expect.fail('no release');
       server.lies.latest = (body) => ({
         ...body,
@@ -539,7 +539,7 @@ describe('update-agent: attacks', function () {
       expect(await treeOf(dir)).to.not.have.any.keys('new/app.txt');
     });
 
-    it('another server’s answer in place of the newest is exit 3', async () => {
+    it('exits 3 for another server’s response in place of the newest', async () => {
       server.lies.latest = (body) => ({ ...body, latest: 'x' });
       const ran = await into();
       expect(ran.code, ran.stdout).to.equal(3);

@@ -21,13 +21,13 @@ describe('update-agent: after an uncaught error', () => {
     }
   });
 
-  it('takes the outcome of work that unwinds by itself', async () => {
+  it('returns the result of work that ends by itself', async () => {
     const cancel = new AbortController();
     cancel.abort(toCrash('x'));
     await rejectAfterCrash(Promise.resolve(), { signal: cancel.signal, hooks });
   });
 
-  it('tells a crash from a cancelled run', () => {
+  it('distinguishes a crash from a cancelled run', () => {
     const cancel = new AbortController();
     cancel.abort();
     expect(hasCrashed({ signal: cancel.signal })).to.equal(false);

@@ -19,24 +19,24 @@ describe('agent: the lock of another boot or container', () => {
   const writeOwner = (owner: { host?: string }): Promise<void> =>
     writeFile(join(folder, '7'), JSON.stringify({ pid: 1, began: '1', space: 'another boot', ...owner }));
 
-  it('is dead immediately where its owner ran on this machine before its last start', async () => {
+  it('expires immediately when its owner ran on this machine before its last start', async () => {
     for (const owner of [{ host: hostname() }, {}]) {
       await writeOwner(owner);
       await (await takeLock(folder)).release();
     }
   });
 
-  it('is held where another machine shares the directory', async () => {
+  it('is held while another machine shares the directory', async () => {
     await writeOwner({ host: 'another-machine' });
     const failure = await takeLock(folder).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(AgentFailure).and.include({ outcome: 'busy' });
   });
 
-  it('is taken over where it was touched by a clock that is put back since', async () => {
+  it('is taken over when its time is ahead of a clock that moved backwards', async () => {
     await (await takeLock(folder, 20)).release();
   });
 
-  it('is held while its owner touches it, whatever the clock', async () => {
+  it('is held while its owner renews it, at any clock time', async () => {
     let n = 0;
     const owner = setInterval(() => {
       const now = new Date(AHEAD.getTime() + 1000 * ++n);

@@ -48,21 +48,21 @@ const TABLE: [wanted: string, policy: Policy, installed: string, runsOn: string 
 
 describe('update-agent: .NET runtimes', () => {
   for (const [wanted, policy, installed, runsOn] of TABLE)
-    it(`${wanted} ${policy} with ${installed || 'nothing'}: ${runsOn ?? 'missing'}`, () => {
+    it(`resolves ${wanted} ${policy} with ${installed || 'nothing'} to ${runsOn ?? 'missing'}`, () => {
       const versions = installed.split(' ').filter(Boolean);
       const reference = { version: wanted, policy, applyPatches: true };
       expect(resolveFramework(reference, versions)).to.equal(runsOn);
       expect(resolveFramework(reference, versions.toReversed()), 'in any order').to.equal(runsOn);
     });
 
-  it('DOTNET_ROLL_FORWARD_TO_PRERELEASE=1: pre-releases count as all others', () => {
+  it('treats pre-releases as all others with DOTNET_ROLL_FORWARD_TO_PRERELEASE=1', () => {
     const reference = { version: '3.0.0', policy: 'Minor' as const, applyPatches: true };
     expect(resolveFramework(reference, ['3.0.0', '3.0.1-preview'], true)).to.equal('3.0.1-preview');
     expect(resolveFramework(reference, ['3.0.1-preview', '3.1.0'], true)).to.equal('3.0.1-preview');
     expect(resolveFramework(reference, ['3.0.0-preview'], true)).to.equal(null);
   });
 
-  it('applyPatches: false takes the nearest patch', () => {
+  it('uses the nearest patch with applyPatches: false', () => {
     const reference = { version: '3.0.0', policy: 'Minor' as const, applyPatches: false };
     expect(resolveFramework(reference, ['3.0.1', '3.0.2'])).to.equal('3.0.1');
   });
@@ -74,18 +74,18 @@ describe('update-agent: .NET runtimes', () => {
     const policies = (...args: Parameters<typeof read>): Policy[] | undefined =>
       read(...args)?.map(({ policy }) => policy);
 
-    it('one framework, or several', () => {
+    it('reads one framework, or several', () => {
       expect(read({ framework: core })).to.deep.equal([{ ...core, policy: 'Minor', applyPatches: true }]);
       const frameworks = [core, { name: 'Microsoft.AspNetCore.App', version: '8.0.1' }];
       expect(read({ frameworks })?.map(({ name }) => name)).to.deep.equal([core.name, 'Microsoft.AspNetCore.App']);
     });
 
-    it('self-contained: none', () => {
+    it('returns no framework for a self-contained program', () => {
       expect(read({ includedFrameworks: [core] })).to.deep.equal([]);
       expect(read({ tfm: 'net8.0' })).to.deep.equal([]);
     });
 
-    it('a setting of its own before that of the file, the environment before both; letters’ case does not count', () => {
+    it('prefers the framework’s setting to that of the file, and the environment to both, in any case', () => {
       expect(policies({ rollForward: 'major', framework: core })).to.deep.equal(['Major']);
       const own = { rollForward: 'Major', frameworks: [{ ...core, rollForward: 'Disable' }, core] };
       expect(policies(own)).to.deep.equal(['Disable', 'Major']);
@@ -93,7 +93,7 @@ describe('update-agent: .NET runtimes', () => {
       for (const policy of POLICIES) expect(policies({ rollForward: policy, framework: core })).to.deep.equal([policy]);
     });
 
-    it('the older setting', () => {
+    it('reads the older setting', () => {
       for (const [n, policy] of ['LatestPatch', 'Minor', 'Major'].entries()) {
         expect(policies({ rollForwardOnNoCandidateFx: n, framework: core })).to.deep.equal([policy]);
         const env = { DOTNET_ROLL_FORWARD_ON_NO_CANDIDATE_FX: String(n) };
@@ -101,7 +101,7 @@ describe('update-agent: .NET runtimes', () => {
       }
     });
 
-    it('comments are allowed, other things are no such file', () => {
+    it('accepts comments, and rejects other content', () => {
       expect(readRuntimeConfig('{ /* x */ "runtimeOptions": {}, }', {})).to.deep.equal([]);
       for (const text of ['', '[]', '{}', '{"runtimeOptions":1}'])
         expect(readRuntimeConfig(text, {}), text).to.equal(null);
@@ -110,7 +110,7 @@ describe('update-agent: .NET runtimes', () => {
     });
   });
 
-  it('reads the list of dotnet', () => {
+  it('parses the list of dotnet', () => {
     const list =
       'Microsoft.AspNetCore.App 8.0.5 [/usr/share/dotnet/shared/Microsoft.AspNetCore.App]\r\n' +
       'Microsoft.NETCore.App 6.0.1 [C:\\Program Files\\dotnet\\shared\\Microsoft.NETCore.App]\n' +
@@ -121,7 +121,7 @@ describe('update-agent: .NET runtimes', () => {
     });
   });
 
-  it('names the command of the platform', async () => {
+  it('returns the command of the platform', async () => {
     const command = (name: string, system: NodeJS.Platform, ...names: string[]): Promise<string> =>
       installCommand({ name: `Microsoft.${name}.App`, version: '8.0.0' }, system, names);
     expect(await command('NETCore', 'win32')).to.equal('winget install --exact --id Microsoft.DotNet.Runtime.8');

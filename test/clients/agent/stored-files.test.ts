@@ -65,7 +65,7 @@ describe('agent: stored files', () => {
     };
     const planned = (plan: object): object => ({ ...HEAD, plan: { ...HEAD.plan, ...plan } });
 
-    it('has the plan in its head, whatever the steps are', async () => expect(await read(HEAD)).to.deep.equal(HEAD));
+    it('contains the plan in its first line, for any steps', async () => expect(await read(HEAD)).to.deep.equal(HEAD));
 
     for (const [what, head] of [
       ['a directory outside', planned({ directories: ['../etc'] })],

@@ -33,7 +33,7 @@ describe('update-agent: files of the user', () => {
     await remove(dir);
   });
 
-  it('keeps what the installed version preserves when the new one names no patterns', async () => {
+  it('keeps files that the installed version preserves when the new one names no patterns', async () => {
     await install10([{ path: 'conf/app.json', content: '{"default":1}' }], { preserve: ['conf/*.json'] });
     await write('conf/app.json', '{"mine":1}');
     server.publish({ version: '1.1.0', files: [{ path: 'conf/app.json', content: '{"default":2}' }] });
@@ -72,13 +72,13 @@ describe('update-agent: files of the user', () => {
     expect([await read('a.txt.local'), await read('a.txt.local.2')]).to.deep.equal(['changed 2', 'changed 3']);
   });
 
-  describe('a preserved folder that is not to be written', () => {
+  describe('a preserved folder that is not writable', () => {
     const files = (n: number): SourceFile[] => [
       { path: 'app.txt', content: String(n) },
       { path: 'data/seed.json', content: '{}' },
     ];
 
-    it('updates where it is a link, and leaves what lies there alone', async () => {
+    it('updates when it is a link, and leaves its target unchanged', async () => {
       await install10(files(1), { preserve: ['data/**'] });
       const volume = await scratch();
       await writeFile(join(volume, 'seed.json'), 'mine');
@@ -91,7 +91,7 @@ describe('update-agent: files of the user', () => {
       await remove(volume);
     });
 
-    it('updates where it belongs to others, and says which of its files is missing', async () => {
+    it('updates when it belongs to others, and names its missing files', async () => {
       await install10(files(1), { preserve: ['data/**'] });
       await remove(join(dir, 'data', 'seed.json'));
       await chmod(join(dir, 'data'), 0o777);
@@ -126,7 +126,7 @@ describe('update-agent: files of the user', () => {
       await write('app.ini', '; mine\n[db]\npassword = s3cret\n');
     };
 
-    it('leaves a file with settings as it is where the package did not change it', async () => {
+    it('leaves a file with settings unchanged when the package did not change it', async () => {
       await install10(packaged(''), { setup });
       await fill();
       server.publish({ version: '1.1.0', files: packaged(''), setup });
@@ -158,7 +158,7 @@ describe('update-agent: files of the user', () => {
       expect(JSON.parse(await read('app.json'))).to.deep.equal({ db: { password: 's3cret', pool: 6 } });
     });
 
-    it('replaces a file that cannot be parsed, keeps the old one and says so', async () => {
+    it('replaces a file that cannot be parsed, keeps the old one and reports it', async () => {
       await install10(packaged(''), { setup });
       await write('app.json', '{ "db": ');
       server.publish({ version: '1.1.0', files: packaged(', "pool": 5'), setup });

@@ -1,9 +1,10 @@
 /** `downloadUpdate` and `launchAgent` (contract 90, SDK). */
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient, type Client } from '../../../clients/sdk/index.js';
+import { until } from '../../harness.js';
 import { FakeServer, folder, page, removeFolder, type Reply } from './server.js';
 
 const KEY = 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2';
@@ -16,16 +17,28 @@ const RELEASE = {
   package_sha256: createHash('sha256').update(BYTES).digest('hex'),
 };
 
-/** Answers Range, and breaks off after so many bytes. */
+const BREAK_AFTER = 100_000;
+const sizeOf = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+
+/** Answers Range. With the path of a partial file it breaks off when BREAK_AFTER more bytes are in that. */
 const packageOf =
-  (bytes: Buffer, breakAfter = Infinity): Reply =>
+  (bytes: Buffer, part?: string): Reply =>
   ({ headers }, response) => {
     const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
     const rest = bytes.subarray(from);
     const range = from > 0 ? { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` } : {};
     response.writeHead(from > 0 ? 206 : 200, { 'content-length': rest.length, ...range });
-    if (rest.length <= breakAfter) response.end(rest);
-    else response.write(rest.subarray(0, breakAfter), () => setTimeout(() => response.destroy(), 50));
+    if (part === undefined || rest.length <= BREAK_AFTER) {
+      response.end(rest);
+      return;
+    }
+    response.write(rest.subarray(0, BREAK_AFTER));
+    const isStored = async (): Promise<boolean> => response.closed || (await sizeOf(part)) >= from + BREAK_AFTER;
+    void until('the bytes are stored', isStored).finally(() => response.destroy());
   };
 
 describe('sdk: downloads', () => {
@@ -50,7 +63,7 @@ describe('sdk: downloads', () => {
     await removeFolder(dir);
   });
 
-  it('verifies the checksum, tells the progress, and sends the license key', async () => {
+  it('verifies the checksum, reports the progress, and sends the license key', async () => {
     server.reply = packageOf(BYTES);
     const seen: number[] = [];
     const result = await client.downloadUpdate(RELEASE, path, (done, total) => {
@@ -65,8 +78,8 @@ describe('sdk: downloads', () => {
     expect(await readdir(dir)).to.deep.equal(['package.tar.gz']);
   });
 
-  it('takes up a broken download, in the same call and in the next', async () => {
-    server.reply = packageOf(BYTES, 100_000);
+  it('resumes a broken download, in the same call and in the next', async () => {
+    server.reply = packageOf(BYTES, `${path}.part`);
     expect(await client.downloadUpdate(RELEASE, path)).to.include({ path });
     expect(server.asked.map(({ headers }) => headers.range)).to.deep.equal([
       undefined,
@@ -78,7 +91,7 @@ describe('sdk: downloads', () => {
     expect(server.asked.at(-1)?.headers.range).to.equal('bytes=299999-');
   });
 
-  it('begins anew, once, when the part was of other bytes', async () => {
+  it('restarts once when the partial file has other bytes', async () => {
     server.reply = packageOf(BYTES);
     await writeFile(`${path}.part`, Buffer.alloc(1_000, 'other'));
     expect(await client.downloadUpdate(RELEASE, path)).to.include({ path });
@@ -97,7 +110,7 @@ describe('sdk: downloads', () => {
     ['a circle of redirects', page(302, '', { location: '/again' }), 'redirect', { isTransient: true }],
     ['a reset', (_asked, response) => void response.socket?.destroy(), 'network', { isTransient: true }],
   ] as [string, Reply, string, object][])
-    it(`${name} leaves no package`, async () => {
+    it(`leaves no package after ${name}`, async () => {
       server.reply = reply;
       const { error, ...result } = await client.downloadUpdate(RELEASE, path);
       expect(result).to.deep.equal({ path: null, unauthorized: false, isTransient: false, ...how });
@@ -105,7 +118,7 @@ describe('sdk: downloads', () => {
       expect(await readdir(dir)).not.to.include('package.tar.gz');
     });
 
-  it('credentials stay with the server’s origin', async () => {
+  it('sends credentials to the server’s origin only', async () => {
     const other = await new FakeServer().start();
     other.reply = packageOf(BYTES);
     server.reply = page(302, '', { location: `${other.url}/elsewhere` });
@@ -114,21 +127,21 @@ describe('sdk: downloads', () => {
     await other.stop();
   });
 
-  it('fetches nothing that is no package of a release', async () => {
+  it('downloads only packages of releases', async () => {
     for (const package_url of ['http://other.example/x', '//other.example/x', '/releases/../api/health', '/etc/passwd'])
       expect((await client.downloadUpdate({ ...RELEASE, package_url }, path)).error?.code).to.equal('invalid_release');
     expect(server.asked).to.have.length(0);
   });
 
   it('rejects with the abort’s reason', async () => {
-    server.reply = packageOf(BYTES, 100_000);
+    server.reply = packageOf(BYTES, `${path}.part`);
     const abort = new AbortController();
     const stop = (done: number): void => void (done > 0 && abort.abort(new Error('enough')));
     const error = await client.downloadUpdate(RELEASE, path, stop, abort.signal).catch((error: unknown) => error);
     expect(error).to.be.an('error').with.property('message', 'enough');
   });
 
-  it('launches the agent with what it needs, the license key by the environment alone', async function () {
+  it('launches the agent with its settings, and the license key in the environment only', async function () {
     if (process.platform === 'win32') this.skip();
     const agent = join(dir, 'update-agent');
     const told = join(dir, 'told');
@@ -142,7 +155,7 @@ describe('sdk: downloads', () => {
       requireSigned: true,
     });
     expect(result.launched).to.equal(true);
-    while (!(await readdir(dir)).includes('told')) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until('the agent is launched', async () => (await readdir(dir)).includes('told'));
     const [key, ...args] = (await readFile(told, 'utf8')).trimEnd().split('\n');
     expect(key).to.equal(KEY.toLowerCase());
     expect(args.join(' ')).to.equal(

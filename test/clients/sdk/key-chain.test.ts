@@ -82,7 +82,7 @@ describe('sdk: the chain of license keys', () => {
   });
 
   for (const [name, pinned] of Object.entries({ oldest, second, third }))
-    it(`leads from the ${name} key to the newest, online and offline, and is asked for once`, async () => {
+    it(`leads from the ${name} key to the newest, online and offline, with one request`, async () => {
       expect(await validate(pinned.pem)).to.deep.equal(GOOD);
       expect(await validate(pinned.pem)).to.deep.equal(GOOD);
       expect(asked()).to.equal(1);
@@ -93,20 +93,20 @@ describe('sdk: the chain of license keys', () => {
       expect(asked()).to.equal(1);
     });
 
-  it('is not asked for while the pinned key signs', async () => {
+  it('is not requested while the pinned key signs', async () => {
     signer = oldest;
     expect(await validate(oldest.pem)).to.deep.equal(GOOD);
     expect(await load(oldest.pem, oldest)).to.equal(true);
     expect(asked()).to.equal(0);
   });
 
-  it('is asked for by a .lic of a later key, and kept', async () => {
+  it('is requested for a .lic of a later key, and stored', async () => {
     expect(await load(oldest.pem, newest)).to.equal(true);
     offline = true;
     expect(await load(oldest.pem, third)).to.equal(true);
   });
 
-  it('grows: a chain that was kept before the next rotation is replaced', async () => {
+  it('is replaced when it ends before the next rotation', async () => {
     chain = published(ring.slice(0, 3));
     signer = third;
     expect(await validate(oldest.pem)).to.deep.equal(GOOD);
@@ -116,7 +116,7 @@ describe('sdk: the chain of license keys', () => {
     expect(asked()).to.equal(2);
   });
 
-  it('never leads backwards: who pinned the newest alone gives the earlier ones as well', async () => {
+  it('accepts earlier keys never, with the newest pinned only', async () => {
     expect(await load(newest.pem, oldest)).to.equal('unknown_key');
     expect(await load([newest.pem, oldest.pem], oldest)).to.equal(true);
     expect(await load([oldest.pem, newest.pem], second), 'a key between two pinned ones').to.equal(true);
@@ -124,7 +124,7 @@ describe('sdk: the chain of license keys', () => {
     expect(await validate(newest.pem)).to.deep.equal(NOTHING);
   });
 
-  it('without a server and without a chain a later key is unknown', async () => {
+  it('does not accept a later key without a server and a chain', async () => {
     offline = true;
     expect(await load(oldest.pem, newest)).to.equal('unknown_key');
     expect(await validate(oldest.pem)).to.deep.equal(NOTHING);
@@ -159,7 +159,7 @@ describe('sdk: the chain of license keys', () => {
     'that is too long': () => published([oldest, ...Array.from({ length: 101 }, ed25519Signer), newest]),
   };
   for (const [name, made] of Object.entries(REFUSED)) {
-    it(`a chain ${name} is refused, and not kept`, async () => {
+    it(`rejects a chain ${name}, and does not store it`, async () => {
       chain = made();
       expect(await validate(oldest.pem)).to.deep.equal(NOTHING);
       expect(await load(oldest.pem, newest)).to.equal('unknown_key');
@@ -167,7 +167,7 @@ describe('sdk: the chain of license keys', () => {
       expect(await validate(oldest.pem), 'and the good one is taken').to.deep.equal(GOOD);
     });
 
-    it(`a chain ${name}, written into the cache, is refused`, async () => {
+    it(`rejects a chain ${name} in the cache`, async () => {
       expect(await validate(oldest.pem)).to.deep.equal(GOOD);
       await changeCache((cache) => ({ ...cache, key_chain: made() }));
       offline = true;
@@ -176,7 +176,7 @@ describe('sdk: the chain of license keys', () => {
     });
   }
 
-  it('a stranger’s chain in the cache makes no answer of his believed', async () => {
+  it('does not trust responses because of a foreign chain in the cache', async () => {
     expect(await validate(oldest.pem)).to.deep.equal(GOOD);
     signer = stranger;
     await changeCache((cache) => ({
@@ -187,7 +187,7 @@ describe('sdk: the chain of license keys', () => {
     expect(await validate(oldest.pem)).to.deep.equal(NOTHING);
   });
 
-  it('kid and alg must be as the followed key has them', async () => {
+  it('requires kid and alg of the followed key', async () => {
     expect(await validate(oldest.pem)).to.deep.equal(GOOD);
     for (const change of [{ alg: 'rsa-sha256' as const }, { kid: third.kid }, { sign: stranger.sign }])
       expect(await load(oldest.pem, { ...newest, ...change })).to.be.oneOf(['malformed', 'wrong_signature']);

@@ -92,14 +92,14 @@ describe('sdk: licenses', () => {
     expect(third).to.include({ machine_id: 'm-2', nonce: 'mine' });
   });
 
-  it('a key that is not set is no license', async () => {
+  it('treats a key that is not set as no license', async () => {
     server.reply = json(200, active({ status: 'invalid', valid: false }));
     const unset = await client().validateLicense(process.env['AOS_TEST_NO_SUCH_KEY'] as string);
     expect(unset).to.deep.equal({ ...GOOD, status: 'invalid', valid: false });
     expect(server.asked[0]?.body).to.include({ license_key: '' });
   });
 
-  it('holds for cache_ttl_hours, and not a moment longer', async () => {
+  it('caches for exactly cache_ttl_hours', async () => {
     await validatedThenOffline();
     now = START + 24 * HOUR - 1;
     expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
@@ -107,7 +107,7 @@ describe('sdk: licenses', () => {
     expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
   });
 
-  it('holds at most to expires_at', async () => {
+  it('caches until expires_at at most', async () => {
     await validatedThenOffline({ expires_at: new Date(START + HOUR).toISOString() });
     now = START + HOUR - 1;
     expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
@@ -115,7 +115,7 @@ describe('sdk: licenses', () => {
     expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
   });
 
-  it('answers from the cache for another spelling of the key, and not for another key, machine or project', async () => {
+  it('returns the cached answer for another spelling of the key only, not for another key, machine or project', async () => {
     await validatedThenOffline();
     expect(await client().validateLicense(` ${KEY.toLowerCase().replaceAll('-', '')} `)).to.deep.equal(CACHED);
     expect(await client().validateLicense(KEY.replace('A', 'B'))).to.deep.equal(NOTHING);
@@ -123,7 +123,7 @@ describe('sdk: licenses', () => {
     expect(await client({ project: 'blog' }).validateLicense(KEY)).to.deep.equal(NOTHING);
   });
 
-  it('a definite negative answer ends the grace', async () => {
+  it('ends the grace period with a definite negative answer', async () => {
     await validatedThenOffline();
     server.reply = json(200, active({ status: 'revoked', valid: false }));
     expect(await client().validateLicense(KEY)).to.deep.equal({ ...GOOD, status: 'revoked', valid: false });
@@ -131,7 +131,7 @@ describe('sdk: licenses', () => {
     expect(await client().validateLicense(KEY)).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
   });
 
-  it('a definite negative answer ends the grace on a full disk too, and a mistyped key’s does not', async () => {
+  it('ends the grace period with a definite negative answer also on a full disk, but not for a mistyped key', async () => {
     await validatedThenOffline();
     const kept = new Map([['aos-cache.json', await readFile(cacheFile(), 'utf8')]]);
     const full: Store = {
@@ -151,7 +151,7 @@ describe('sdk: licenses', () => {
     expect(onFullDisk.license(KEY_SHA256, 'm-1')).to.equal(null);
   });
 
-  it('a clock set back by more than 5 minutes ends the grace until the server answers', async () => {
+  it('ends the grace period when the clock moves backwards by more than 5 minutes, until the server answers', async () => {
     await validatedThenOffline();
     now = START + 10 * HOUR;
     expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
@@ -168,7 +168,7 @@ describe('sdk: licenses', () => {
     expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
   });
 
-  it('a time seen after the grace is kept as well: setting the clock back revives nothing', async () => {
+  it('stores times after the grace period too, so that moving the clock backwards restores nothing', async () => {
     await validatedThenOffline();
     now = START + 30 * HOUR;
     expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
@@ -176,7 +176,7 @@ describe('sdk: licenses', () => {
     expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
   });
 
-  it('reads schema 2, unverified, more than once; writes schema 3', async () => {
+  it('reads schema 2, unverified, repeatedly, and writes schema 3', async () => {
     const flat = {
       schema: 2,
       product: 'shop',
@@ -210,7 +210,7 @@ describe('sdk: licenses', () => {
     ...(schema === 3 && { legacy: true, highest_seen: new Date(START).toISOString() }),
   });
   for (const schema of [2, 3])
-    it(`a cache of schema ${schema} written by hand for a century is a miss under a public key, and a year without one`, async () => {
+    it(`rejects a cache of schema ${schema} with an end in a century under a public key, and limits it to a year without one`, async () => {
       await writeFile(cacheFile(), JSON.stringify(century(schema)));
       expect(await client({ licensePublicKey: keys.pem }).validateLicense(KEY)).to.deep.equal(NOTHING);
       expect(await client({ licensePublicKey: keys.pem, legacyCache: true }).validateLicense(KEY)).to.deep.equal(
@@ -225,11 +225,11 @@ describe('sdk: licenses', () => {
       );
     });
 
-  it('legacyCache is true or false', () => {
+  it('legacyCache: accepts true and false only', () => {
     expect(() => client({ legacyCache: 'yes' })).to.throw(TypeError, 'legacyCache');
   });
 
-  describe('of several keys', () => {
+  describe('with several keys', () => {
     const keyOf = (n: number): string => KEY.replace('Z2', `Z${n}`);
     const answer = async (key: string, status = 'active', machineId?: string): Promise<void> => {
       server.reply = json(200, active({ status, valid: status === 'active' }));
@@ -238,7 +238,7 @@ describe('sdk: licenses', () => {
     };
     const refused = (status: string): object => ({ ...CACHED, status, valid: false });
 
-    it('an answer about one never replaces another’s: a mistyped key costs nothing', async () => {
+    it('keeps the answer for one key when another is requested: a mistyped key costs nothing', async () => {
       await answer(KEY);
       for (let n = 3; n < 30; n++) await answer(keyOf(n), 'invalid');
       expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
@@ -247,7 +247,7 @@ describe('sdk: licenses', () => {
       expect(await client().validateLicense(KEY)).to.deep.equal(refused('revoked'));
     });
 
-    it('eight are kept, the oldest goes first; so is each machine’s', async () => {
+    it('stores eight, and removes the oldest first, also those of each machine', async () => {
       for (let n = 0; n < 9; n++) await answer(keyOf(n));
       expect(await client().validateLicense(keyOf(0))).to.deep.equal(NOTHING);
       for (let n = 1; n < 9; n++) expect(await client().validateLicense(keyOf(n))).to.deep.equal(CACHED);
@@ -258,7 +258,7 @@ describe('sdk: licenses', () => {
       expect(await client().validateLicense(keyOf(8))).to.deep.equal(CACHED);
     });
 
-    it('a client of before reads the newest flat, writes that one alone, and is read', async () => {
+    it('reads and writes the flat format of earlier clients', async () => {
       await answer(keyOf(1));
       await answer(KEY);
       const { others, key_chain, ...flat } = await cache();
@@ -271,7 +271,7 @@ describe('sdk: licenses', () => {
     });
 
     for (const others of ['x', {}, [null, 1, { license_status: 'active' }], Array.from({ length: 50_000 }, () => ({}))])
-      it(`survives garbage among the others: ${JSON.stringify(others).slice(0, 40)}`, async () => {
+      it(`ignores invalid entries next to others: ${JSON.stringify(others).slice(0, 40)}`, async () => {
         await answer(KEY);
         await setCache({ others });
         expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
@@ -289,7 +289,7 @@ describe('sdk: licenses', () => {
     nothing: '',
     'wrong types': JSON.stringify({ schema: 3, product: 'shop', license_status: 1, highest_seen: {}, update: 'x' }),
   }))
-    it(`a cache file with ${name} is a miss`, async () => {
+    it(`ignores a cache file with ${name}`, async () => {
       await writeFile(cacheFile(), text);
       expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
       expect(await client().checkForUpdate('1.0')).to.include({ isTransient: true, fromCache: false });
@@ -297,7 +297,7 @@ describe('sdk: licenses', () => {
       expect(await client().validateLicense(KEY)).to.deep.equal(GOOD);
     });
 
-  it('a folder that cannot be written to costs the cache alone', async () => {
+  it('works without a cache in a folder that is not writable', async () => {
     await writeFile(join(dir, 'file'), '');
     server.reply = json(200, active());
     expect(await client({ cacheDir: join(dir, 'file', 'below') }).validateLicense(KEY)).to.deep.equal(GOOD);
@@ -308,7 +308,7 @@ describe('sdk: licenses', () => {
     const verifying = (): Client => client({ licensePublicKey: keys.pem });
     const VERIFIED = { ...GOOD, verified: true };
 
-    it('verifies the answer, and the cached one at every read', async () => {
+    it('verifies the answer, and the cached one at each read', async () => {
       server.reply = signedReply();
       expect(await verifying().validateLicense(KEY)).to.deep.equal(VERIFIED);
       server.reply = page(502, '');
@@ -330,7 +330,7 @@ describe('sdk: licenses', () => {
       );
     });
 
-    it('gives its grace to a machine whose clock is slow', async () => {
+    it('grants the grace period to a machine whose clock is slow', async () => {
       server.reply = signedReply({ checked_at: new Date(START + HOUR).toISOString() });
       expect(await verifying().validateLicense(KEY)).to.deep.equal(VERIFIED);
       server.reply = page(502, '');
@@ -349,7 +349,7 @@ describe('sdk: licenses', () => {
       'a forged refusal': (asked, response) =>
         json(200, { ...active(), status: 'revoked', valid: false })(asked, response),
     }))
-      it(`an answer with ${name} counts as none`, async () => {
+      it(`ignores an answer with ${name}`, async () => {
         server.reply = reply;
         expect(await verifying().validateLicense(KEY)).to.deep.equal(NOTHING);
         server.reply = signedReply();
@@ -404,7 +404,7 @@ describe('sdk: licenses', () => {
     });
   });
 
-  it('keeps one random machine id per folder where the system has none, however many ask at once', async () => {
+  it('stores one random machine id per folder where the system has none, for concurrent callers too', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => keptId(dir)));
     expect(new Set(ids.map(({ text }) => text)).size).to.equal(1);
     expect(ids.filter(({ isNew }) => isNew)).to.have.length(1);

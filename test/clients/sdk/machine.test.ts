@@ -29,7 +29,7 @@ describe('sdk: machine ids', () => {
   });
   const inContainer = { isInContainer: () => Promise.resolve(true) };
 
-  it('derives the id from the system, in a container as well', async () => {
+  it('derives the id from the system, also in a container', async () => {
     const found = await identifyMachine(
       'shop',
       dir,
@@ -38,7 +38,7 @@ describe('sdk: machine ids', () => {
     expect(found).to.deep.equal({ id: machineIdOf('shop', SYSTEM_ID), isStable: true });
   });
 
-  it('trusts a random id once a later start finds it, and never in a container', async () => {
+  it('trusts a random id when a later start finds it, and never in a container', async () => {
     const first = await identifyMachine('shop', dir, sources());
     expect(first.isStable).to.equal(false);
     expect(await identifyMachine('shop', dir, sources())).to.deep.equal({ id: first.id, isStable: true });
@@ -59,7 +59,7 @@ describe('sdk: machine ids', () => {
       );
     });
 
-  it('takes an empty SVC_MACHINE_ID for none', () => {
+  it('treats an empty SVC_MACHINE_ID as not set', () => {
     expect(getConfiguredMachineId({ SVC_MACHINE_ID: '  ' })).to.equal(null);
   });
 
@@ -85,7 +85,7 @@ describe('sdk: machine ids', () => {
       await server.stop();
     });
 
-    it('are SVC_MACHINE_ID as it is, unless the option is given', async () => {
+    it('equals SVC_MACHINE_ID, unless the option is set', async () => {
       process.env['SVC_MACHINE_ID'] = ' web-7 ';
       const options = { server: server.url, project: 'shop', cacheDir: dir };
       expect(await createClient(options).validateLicense('K')).to.not.have.property('warnings');
@@ -93,12 +93,12 @@ describe('sdk: machine ids', () => {
       expect(await createClient({ ...options, machineId: 'm' }).machineId()).to.equal('m');
     });
 
-    it('reject a SVC_MACHINE_ID of two lines when the client is created', () => {
+    it('rejects a SVC_MACHINE_ID of two lines when the client is created', () => {
       process.env['SVC_MACHINE_ID'] = 'a\nb';
       expect(() => createClient({ server: server.url, project: 'shop', cacheDir: dir })).to.throw(TypeError);
     });
 
-    it('are sent as unstable where they do not last, and the warning is returned', async () => {
+    it('sends unstable ids as unstable, and returns the warning', async () => {
       const host: Host = { ...nodeHost(dir), identifyMachine: () => Promise.resolve({ id: 'c-1', isStable: false }) };
       const client = new CommonClient(contextOf(settingsOf({ server: server.url, project: 'shop' }), host));
       const check = await client.validateLicense('K');

@@ -71,7 +71,7 @@ describe('sdk and service', () => {
     expect(unknown.error?.code).to.equal('not_found');
   });
 
-  it('validates licenses, verified, and keeps the answer for the time without the service', async () => {
+  it('validates and verifies licenses, and caches the answer for use without the service', async () => {
     const verifying = client({ licensePublicKey: pem });
     const good = { status: 'active', valid: true, verified: true, isTransient: false, fromCache: false };
     expect(await verifying.validateLicense(key.toLowerCase())).to.deep.equal(good);
@@ -94,7 +94,7 @@ describe('sdk and service', () => {
     expect(verifyLicenseFile(text, pem, { product: 'shop', machineId: 'another' }).reason).to.equal('wrong_machine');
   });
 
-  it('reports errors and bugs once, however often they are sent', async () => {
+  it('reports errors and bugs once, for any number of sends', async () => {
     const report = { error_message: 'no stock', client_ref: 'r-1', app_version: '1.9' };
     expect(await client().reportError(report)).to.include({ sent: true, created: true });
     expect(await client().reportError(report)).to.include({ sent: true, created: false });
@@ -114,7 +114,7 @@ describe('sdk and service', () => {
     expect(body['items']).to.have.length(3);
   });
 
-  it('beats, and provisions a token', async () => {
+  it('sends heartbeats, and provisions a token', async () => {
     const running = client().startHeartbeat({ source: 'till-3', interval: 60, checks: { disk: () => false } });
     expect(await client().heartbeat({ source: 'till-4', app_version: '2.0' })).to.include({ sent: true, state: 'up' });
     expect(await running.stop()).to.include({ sent: true, state: 'stopped' });

@@ -57,7 +57,7 @@ function halfAnAnswer(...[, response]: Parameters<Reply>): void {
   response.write('{"status":"active"', () => response.destroy());
 }
 
-describe('sdk: transient and definite', () => {
+describe('sdk: transient and definite errors', () => {
   let server: FakeServer;
   let dir: string;
   let client: Client;
@@ -135,7 +135,7 @@ describe('sdk: transient and definite', () => {
     await server.start();
   });
 
-  it('takes the platform before the signal, names the machine, and sends no credential', async () => {
+  it('uses the platform before the signal, names the machine, and sends no credential', async () => {
     server.reply = json(200, CHECK);
     const known = createClient({
       server: `${server.url}/aos/`,
@@ -168,7 +168,7 @@ describe('sdk: transient and definite', () => {
     expect(await client.validateLicense(KEY, {}, abort.signal).catch((error: unknown) => error)).to.be.an('error');
   });
 
-  it('refuses options that are wrong, and names them', () => {
+  it('rejects invalid options, and names them', () => {
     const options = { server: 'https://aos.example.com', project: 'shop' };
     expect(() => createClient({ ...options, server: 'aos' })).to.throw(TypeError, 'server');
     expect(() => createClient({ ...options, server: 'https://a:b@aos.example.com' })).to.throw(

@@ -43,7 +43,7 @@ describe('web: administration in a real browser', () => {
     return items as { id: string; attempt_count: number; state: string }[];
   };
 
-  it('a new token begins with what it is for: its scopes are ticked, and explained', async () => {
+  it('shows a new token’s purpose first: its scopes are checked and explained', async () => {
     const { page } = await web.openTab();
     const presets: [string, string[]][] = [
       ['Application', ['bugtracker:report', 'watchdog:ping']],
@@ -79,7 +79,7 @@ describe('web: administration in a real browser', () => {
     expect(await row.locator('[data-label="Scopes"]').innerText()).to.include('watchdog:read');
   });
 
-  it('projects have their names in lists and filters', async () => {
+  it('shows names of projects in lists and filters', async () => {
     await report('Prices are rounded twice');
     const { page } = await web.openTab();
     await web.tab.go('/webhooks');
@@ -93,7 +93,7 @@ describe('web: administration in a real browser', () => {
     }
   });
 
-  it('what comes of a redelivery appears without reload, on every open page of it', async () => {
+  it('shows the result of a redelivery without reload, on every open page of it', async () => {
     answer = 500;
     await report('The receiver is broken');
     await until('the first attempt failed', async () => (await deliveries()).some(({ state }) => state === 'retrying'));
@@ -113,7 +113,7 @@ describe('web: administration in a real browser', () => {
     await other.locator('tr', { hasText: 'HTTP 204' }).first().waitFor({ timeout: 60_000 });
   });
 
-  it('a member sees names, events, states and deliveries, of an address scheme and host, and changes nothing', async () => {
+  it('shows a member names, events, states and deliveries, scheme and host of an address, and no actions', async () => {
     const { page } = await web.openTab({ username: MIA });
     await web.tab.go('/webhooks');
     const row = page.locator('tr', { hasText: 'Chat' });
@@ -135,7 +135,7 @@ describe('web: administration in a real browser', () => {
     for (const path of ['/users', '/tokens']) expect(await web.tab.go(path), path).to.equal(403);
   });
 
-  it('a confirmation says how many it ends', async () => {
+  it('shows in a confirmation how many it ends', async () => {
     const made = await web.post('/api/license/v1/licenses', { product: 'shop', licensee: 'K', max_activations: 3 });
     for (const machine_id of ['m-1', 'm-2']) {
       const body = { license_key: made['key'], product: 'shop', machine_id };
@@ -166,7 +166,7 @@ describe('web: administration in a real browser', () => {
     expect(await asked(user, 'Delete account')).to.match(/^Delete and end 1 session$/);
   });
 
-  it('many at once: what can be taken back is not asked for, and for a minute there is an undo', async () => {
+  it('applies bulk changes that can be undone without confirmation, and offers undo for a minute', async () => {
     for (const title of ['One thing', 'Another thing']) await report(title);
     const { page } = await web.openTab();
     await web.tab.go('/bugs?q=thing');

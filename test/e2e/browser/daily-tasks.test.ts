@@ -59,36 +59,36 @@ describe('web: the ten daily tasks', () => {
   const nav = (name: string): Locator =>
     web.page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name: new RegExp(`^${name}`) });
 
-  it('what broke tonight: it is on the dashboard', async () => {
+  it('finds what broke at night on the dashboard', async () => {
     await seen(/Unknown voucher|VoucherError/);
     expect(clicks).to.equal(0);
   });
 
-  it('why: one click', async () => {
+  it('finds the cause with one click', async () => {
     await click(link(/Unknown voucher|VoucherError/));
     await seen('redis.js');
     expect(clicks).to.equal(1);
   });
 
-  it('who has it: two clicks', async () => {
+  it('finds who has it with two clicks', async () => {
     await click(nav('Bugs'));
     await click(link(/^Claimed/));
     await seen(/fixer-7/);
     expect(clicks).to.equal(2);
   });
 
-  it('what is down: it is on the dashboard', async () => {
+  it('finds what is down on the dashboard', async () => {
     await seen(/1 down/);
     expect(clicks).to.equal(0);
   });
 
-  it('its metrics: one click', async () => {
+  it('finds its metrics with one click', async () => {
     await click(web.page.getByRole('main').getByRole('link', { name: 'queue' }).first());
     await web.page.getByRole('slider', { name: /^length/ }).waitFor();
     expect(clicks).to.equal(1);
   });
 
-  it('find by ref: no click, by keyboard', async () => {
+  it('finds an item by ref by keyboard, without a click', async () => {
     await web.page.keyboard.press('Control+k');
     await web.page.keyboard.type(ref);
     await web.page.keyboard.press('Enter');
@@ -96,26 +96,26 @@ describe('web: the ten daily tasks', () => {
     expect(clicks).to.equal(0);
   });
 
-  it('is all well: one click', async () => {
+  it('checks that all is well with one click', async () => {
     await click(nav('System'));
     await seen(/healthy|degraded/i);
     expect(clicks).to.equal(1);
   });
 
-  it('re-enable a webhook: one click', async () => {
+  it('re-enables a webhook with one click', async () => {
     await click(web.page.getByRole('button', { name: 'Re-enable Pager' }));
     await seen('Webhook enabled');
     expect(clicks).to.equal(1);
   });
 
-  it('approve a license: two clicks', async () => {
+  it('approves a license with two clicks', async () => {
     await click(nav('Approvals'));
     await click(web.page.getByRole('button', { name: /^Approve/ }).first());
     await seen(/approved/i);
     expect(clicks).to.equal(2);
   });
 
-  it('mute it with its past: three clicks', async () => {
+  it('mutes an item with its history with three clicks', async () => {
     await click(nav('Errors'));
     const row = web.page.getByRole('row').filter({ hasText: 'Unknown voucher' });
     await click(row.getByRole('button', { name: /^Mute .* for a while$/ }));

@@ -10,7 +10,7 @@ import { useBrowser } from './use-browser.js';
 const MOST_BYTES = 60_000;
 const ITEMS = 12;
 
-describe('web: the weight of a first visit', () => {
+describe('web: the size of a first visit', () => {
   const web = useBrowser({
     projects: ['shop'],
     scopes: 'bugtracker:report,watchdog:ping',

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { useBrowser } from './use-browser.js';
 
-describe('web: pages that follow by themselves', () => {
+describe('web: live pages', () => {
   const web = useBrowser({ projects: ['shop'], scopes: 'bugtracker:report,watchdog:ping' });
 
   async function opened(path: string): Promise<Page> {
@@ -12,7 +12,7 @@ describe('web: pages that follow by themselves', () => {
     return web.page;
   }
 
-  it('the dashboard shows what happens, without reload', async () => {
+  it('updates the dashboard without reload', async () => {
     await web.reportError('shop', 'the first one', { error_level: 'fatal', exception_class: 'TypeError' });
     const page = await opened('/');
     await page.evaluate('window.kept = true');
@@ -28,7 +28,7 @@ describe('web: pages that follow by themselves', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('the list of monitors does too, and leaves a field alone in which somebody types', async () => {
+  it('updates the list of monitors, except a field with focus', async () => {
     const beat = (source: string, status: string) =>
       web.post('/api/watchdog/v1/ping', { source, status, interval: 3600 });
     await beat('web-1', 'ok');
@@ -39,7 +39,7 @@ describe('web: pages that follow by themselves', () => {
     expect(await page.locator('#f-q').inputValue()).to.equal('typing');
   });
 
-  it('the page of one monitor does too: its state, its reason and its charts', async () => {
+  it('updates the page of a monitor: its state, its reason and its charts', async () => {
     const beat = (more: object) =>
       web.post('/api/watchdog/v1/ping', { source: 'queue@hall/2', interval: 3600, ...more });
     await beat({ metrics: { length: 7 } });
@@ -53,7 +53,7 @@ describe('web: pages that follow by themselves', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('a chart under the pointer stays until the pointer leaves it', async () => {
+  it('keeps a chart under the pointer until the pointer leaves it', async () => {
     const beat = (length: number, message: string) => {
       const checks = { redis: { ok: false, message } };
       const body = { source: 'read', interval: 3600, metrics: { length }, checks };
@@ -76,7 +76,7 @@ describe('web: pages that follow by themselves', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('a session that ends elsewhere ends the following', async () => {
+  it('stops when the session ends elsewhere', async () => {
     const page = await opened('/');
     const cookies = await page.context().cookies();
     const other = await web.browser.newContext();

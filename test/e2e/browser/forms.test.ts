@@ -11,7 +11,7 @@ describe('web: forms in a real browser', () => {
 
   const opened = async (path: string): Promise<Page> => (await web.openTab({ path })).page;
 
-  it('a reload of what was created creates nothing, and says that the secret was shown', async () => {
+  it('creates nothing on reload of a created item, and shows that the secret was displayed', async () => {
     const page = await opened('/tokens/new');
     await page.getByLabel('Name', { exact: true }).fill('reloaded');
     await page.getByLabel('bugtracker:report').first().check();
@@ -23,7 +23,7 @@ describe('web: forms in a real browser', () => {
     expect(await page.getByRole('cell', { name: 'reloaded' }).count()).to.equal(1);
   });
 
-  it('a session that ended keeps the comment: signing in sends it', async () => {
+  it('keeps the comment of an expired session: signing in sends it', async () => {
     const ref = await web.reportError('shop', 'a comment is being written');
     const page = await opened(`/bugs/${ref}`);
     await page.getByLabel('Add a comment').fill('An hour of thought,\nand <b>two</b> lines.');
@@ -44,7 +44,7 @@ describe('web: forms in a real browser', () => {
     expect(written).to.deep.equal(['An hour of thought,\nand <b>two</b> lines.']);
   });
 
-  it('single events that are ticked take the place of "all events"', async () => {
+  it('replaces "all events" by single events that are checked', async () => {
     const page = await opened('/webhooks/new');
     await page.getByLabel('Name', { exact: true }).fill('chat');
     await page.getByLabel('URL', { exact: true }).fill('https://receiver.example.org/hooks');
@@ -58,7 +58,7 @@ describe('web: forms in a real browser', () => {
       .and.not.include('all events');
   });
 
-  it('the counts of the sidebar move with a list that follows', async () => {
+  it('updates the counts of the sidebar with a live list', async () => {
     await web.reportError('shop', 'the first of the list');
     const page = await opened('/errors');
     const counts = async (): Promise<string> => (await page.locator('aside [data-badge]').allTextContents()).join();
@@ -67,7 +67,7 @@ describe('web: forms in a real browser', () => {
     await until('other counts', async () => (await counts()) !== was);
   });
 
-  it('on paper there is no sidebar over the text, upright and across', async () => {
+  it('prints no sidebar over the text, in portrait and landscape', async () => {
     const ref = await web.reportError('shop', 'is printed');
     const page = await opened(`/bugs/${ref}`);
     await page.emulateMedia({ media: 'print' });

@@ -34,7 +34,7 @@ describe('web: grouping rules in a real browser', () => {
   };
 
   for (const width of [1280, 360])
-    it(`are written, tried, saved, ordered, disabled and deleted at ${width} px`, async () => {
+    it(`creates, tests, saves, orders, disables and deletes them at ${width} px`, async () => {
       const project = `shop-${width}`;
       const db = [
         await report(project, 'timeout of db after 20 ms', 'a.ts'),

@@ -52,7 +52,7 @@ describe('web: the page of an item', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('shows what its agent does as it happens, without a reload', async () => {
+  it('shows the work of its agent without a reload', async () => {
     await web.tab.go(`/bugs/${ref}`);
     await web.page.getByText('Follows by itself').waitFor();
     await web.page.evaluate('globalThis.stayed = true');
@@ -65,7 +65,7 @@ describe('web: the page of an item', () => {
     expect(await web.page.evaluate('globalThis.stayed')).to.equal(true);
   });
 
-  it('is assigned by its key, and the text to hand on is plain', async () => {
+  it('assigns it by its key, and copies it as plain text', async () => {
     await web.tab.go(`/bugs/${ref}`);
     await web.page.keyboard.press('a');
     const field = web.page.getByRole('combobox', { name: 'Account' });

@@ -33,7 +33,7 @@ describe('web: licenses in a real browser', () => {
     return (await web.service.request('POST', '/api/license/v1/validate', null, body)).body['status'];
   };
 
-  it('an edit that leaves the day alone keeps the minute that the interface gave; another day ends with itself', async () => {
+  it('keeps the minute of the API when an edit leaves the day unchanged, and ends another day at its end', async () => {
     const { id } = await create({ expires_at: '2028-03-04T14:30:00.000Z', licensee: 'Kettleworth' });
     const end = async (): Promise<unknown> => {
       return (await web.get<{ license: { expires_at: unknown } }>(`/api/license/v1/licenses/${id}`)).license.expires_at;
@@ -54,7 +54,7 @@ describe('web: licenses in a real browser', () => {
     expect(await end()).to.equal('2028-04-04T23:59:59.000Z');
   });
 
-  it('an administrator makes a license, sees its key, and follows it to its end', async () => {
+  it('creates a license, shows its key, and shows its end to an administrator', async () => {
     const { page } = await web.openTab();
     await web.tab.go('/licenses');
     await shot('licenses-empty');
@@ -112,7 +112,7 @@ describe('web: licenses in a real browser', () => {
     expect(web.tab.faults.filter((fault) => !fault.includes('422'))).to.deep.equal([]);
   });
 
-  it('what waits is in the navigation, on the dashboard, and is approved', async () => {
+  it('shows pending approvals in the navigation and on the dashboard, and approves them', async () => {
     const { key, id } = await create({ licensee: 'Waits', require_approval: true, max_activations: 1 });
     const { page } = await web.openTab();
     await web.tab.go('/');
@@ -135,7 +135,7 @@ describe('web: licenses in a real browser', () => {
     expect(await web.tab.go(`/licenses/${id}`)).to.equal(200);
   });
 
-  it('a member reads, and neither acts nor sees a key', async () => {
+  it('shows a member neither actions nor keys', async () => {
     const { id, key } = await create({ licensee: 'Read only' });
     await web.openTab({ username: 'mia' });
     for (const path of ['/licenses', `/licenses/${id}`, '/license-approvals']) {
@@ -146,7 +146,7 @@ describe('web: licenses in a real browser', () => {
     expect(await web.tab.go('/licenses/new')).to.equal(403);
   });
 
-  it('a customer sees the license, releases machines thrice, and gets a file; guesses are held back', async () => {
+  it('lets a customer view the license, release machines three times and get a file, and limits guesses', async () => {
     const { key, id } = await create({ licensee: 'Customer', max_activations: 6, notes: 'internal words' });
     for (const m of ['1', '2', '3', '4', '5']) await validate(key, m);
     const { items } = await web.get<{ items: { id: string }[] }>(`/api/license/v1/licenses/${id}/activations`);
@@ -190,7 +190,7 @@ describe('web: licenses in a real browser', () => {
     expect(statuses).to.include(429);
   });
 
-  it('nothing is wider than a window of 360 pixels, light or dark', async () => {
+  it('fits a window of 360 pixels, light and dark', async () => {
     const { id, key } = await create({
       licensee: 'averyveryverylongname'.repeat(6),
       require_approval: true,

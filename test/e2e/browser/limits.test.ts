@@ -7,7 +7,7 @@ import { Tab } from './chromium.js';
 import { limits } from './limits.js';
 import { useChromium } from './use-browser.js';
 
-describe('web: limits of the browser’s steps', () => {
+describe('web: limits of browser steps', () => {
   const chromium = useChromium();
   let site: Server;
   let origin: string;
@@ -25,7 +25,7 @@ describe('web: limits of the browser’s steps', () => {
     site?.close();
   });
 
-  it('a step that the browser does not end is named', async () => {
+  it('names a step that the browser does not end', async () => {
     const tab = await Tab.open(chromium.browser, origin);
     const { step } = limits;
     limits.step = 300;
@@ -41,7 +41,7 @@ describe('web: limits of the browser’s steps', () => {
     await tab.close();
   });
 
-  it('a tab beside another is closed while it loads itself anew, however often', async () => {
+  it('closes a tab next to another that reloads itself repeatedly', async () => {
     for (let i = 0; i < 5; i++) {
       const tab = await Tab.open(chromium.browser, origin);
       const other = await tab.page.context().newPage();

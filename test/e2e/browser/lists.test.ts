@@ -15,7 +15,7 @@ describe('web: lists in a real browser', () => {
 
   const ticked = (): Promise<number> => web.tab.count('input[name="ids"]:checked');
 
-  it('a filter says how many it would show, and applies when it is ticked, by one click more', async () => {
+  it('shows the count of a filter, and applies it when checked, with one more click', async () => {
     await web.tab.go('/bugs?project=rows&status=open&type=bug');
     await web.page.locator('summary', { hasText: 'Severity' }).click();
     const high = web.page.locator('label.dropdown-item', { hasText: 'High' });
@@ -32,7 +32,7 @@ describe('web: lists in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('an error’s line begins with what happened; its class comes after it', async () => {
+  it('starts an error’s row with its message, followed by its class', async () => {
     for (const path of ['/errors?project=rows', '/bugs?q=voucher']) {
       await web.tab.go(path);
       const row = web.page.locator('tr[data-ref] .cell-main');
@@ -41,7 +41,7 @@ describe('web: lists in a real browser', () => {
     }
   });
 
-  it('Shift ticks all rows between two, by mouse and by keys', async () => {
+  it('selects all rows between two with Shift, by mouse and by keys', async () => {
     await web.tab.go('/bugs?project=rows&q=Row');
     const boxes = web.page.locator('tbody input[name="ids"]');
     await boxes.nth(1).click();
@@ -60,7 +60,7 @@ describe('web: lists in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('a view that is shared in a project stands at the lists of that project', async () => {
+  it('shows a view that is shared in a project on the lists of that project', async () => {
     await web.tab.go('/bugs?project=rows&severity=low');
     await web.page.locator('summary', { hasText: 'Views' }).click();
     await web.page.getByLabel('Name of the view').fill('Small rows');
@@ -74,7 +74,7 @@ describe('web: lists in a real browser', () => {
     expect(await shown.count()).to.equal(0);
   });
 
-  it('without scripts the button applies the filters', async () => {
+  it('applies the filters by the button without scripts', async () => {
     const plain = await web.openPage({ javaScriptEnabled: false });
     await plain.goto(`${web.url}/bugs?project=rows&q=Row`);
     await plain.locator('summary', { hasText: 'Severity' }).click();

@@ -12,7 +12,7 @@ describe('web: monitors in a real browser', () => {
   });
 
   for (const width of [360, 1440]) {
-    it(`a chart is read out under the pointer and by arrow keys, at ${width} pixels`, async () => {
+    it(`reads out a chart under the pointer and by arrow keys, at ${width} pixels`, async () => {
       await web.openTab({ width, path: '/monitors/web' });
       const chart = web.page.getByRole('slider', { name: /^response_ms/ });
       const read = web.page.locator('.series-read');

@@ -5,13 +5,13 @@
 import { expect } from 'chai';
 import { useBrowser } from './use-browser.js';
 
-describe('web: the bar at the side, and the audit log', () => {
+describe('web: the sidebar, and the audit log', () => {
   const web = useBrowser({ projects: ['shop'], scopes: 'bugtracker:report,watchdog:manage', tab: {} });
 
   const side = 'aside.navbar-vertical';
   const main = (): Promise<string> => web.page.getByRole('main').innerText();
 
-  it('every entry is seen at 1440×900 without scrolling', async () => {
+  it('shows every entry at 1440×900 without scrolling', async () => {
     await web.tab.go('/');
     const last = await web.page.locator(`${side} .nav-link`).last().boundingBox();
     expect((last?.y ?? 901) + (last?.height ?? 0)).to.be.at.most(900);
@@ -20,7 +20,7 @@ describe('web: the bar at the side, and the audit log', () => {
     expect(labels).not.to.include('Hierarchy').and.not.to.include('Migrations');
   });
 
-  it('what is within an entry marks it, and is one click from its page', async () => {
+  it('highlights the entry of a page, which is one click away', async () => {
     for (const [from, name, path, entry] of [
       ['/monitors', 'Hierarchy', '/hierarchy', 'Monitors'],
       ['/system', '0', '/migrations', 'System'],
@@ -33,7 +33,7 @@ describe('web: the bar at the side, and the audit log', () => {
     }
   });
 
-  it('counts follow on a page that does not', async () => {
+  it('updates counts on a page that does not follow', async () => {
     await web.page.clock.install();
     await web.tab.go('/tokens');
     const badge = web.page.locator(`${side} a[href="/bugs"] [data-badge]`);
@@ -44,7 +44,7 @@ describe('web: the bar at the side, and the audit log', () => {
     expect(await badge.innerText()).to.match(/^1/);
   });
 
-  it('the audit log: of late, by day and by person; log-ins when they are asked for', async () => {
+  it('shows recent entries of the audit log by day and user, with log-ins on request', async () => {
     await web.post('/api/watchdog/v1/monitors', { source: 'till-1' });
     await web.tab.go('/');
     await web.page.locator(`${side} a[href="/audit"]`).click();
@@ -66,7 +66,7 @@ describe('web: the bar at the side, and the audit log', () => {
     expect(new URL(web.page.url()).pathname + new URL(web.page.url()).search).to.equal('/audit?actor=admin');
   });
 
-  it('the event log names what each event is about', async () => {
+  it('names the subject of each event in the event log', async () => {
     await web.tab.go('/webhooks/events');
     await web.page
       .getByRole('row')

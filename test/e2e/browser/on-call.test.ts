@@ -67,13 +67,13 @@ describe('web: on call, with a phone', () => {
   };
   const main = (): Locator => page.getByRole('main');
 
-  it('see what is down: it is on the dashboard', async () => {
+  it('finds what is down on the dashboard', async () => {
     await main().getByText('1 down').first().waitFor();
     expect(await main().getByRole('link', { name: 'queue' }).count()).to.be.greaterThan(0);
     expect(taps).to.equal(0);
   });
 
-  it('acknowledge: one tap on the dashboard, and the others see who is on it', async () => {
+  it('acknowledges with one tap on the dashboard, and shows others who did', async () => {
     await tap(main().getByRole('button', { name: /^I’m on it *: queue$/ }));
     await main().getByText(`${ADMIN.username} is on it`).waitFor();
     const { body } = await web.service.request('GET', '/api/watchdog/v1/incidents?open=true', SHARED_KEY);
@@ -82,7 +82,7 @@ describe('web: on call, with a phone', () => {
     expect(taps).to.equal(1);
   });
 
-  it('a word to the others on the incident: three taps', async () => {
+  it('comments on the incident with three taps', async () => {
     await tap(main().getByRole('link', { name: 'queue' }));
     await tap(main().locator('.on-it a[href^="/incidents/"]'));
     await page.getByLabel('Comment', { exact: true }).fill('I am looking at it.');
@@ -91,7 +91,7 @@ describe('web: on call, with a phone', () => {
     expect(taps).to.equal(3);
   });
 
-  it('silence it: three taps', async () => {
+  it('silences it with three taps', async () => {
     await tap(main().getByRole('link', { name: 'queue' }));
     await tap(main().locator('summary', { hasText: 'Silence' }));
     await tap(page.getByRole('button', { name: 'For an hour' }));
@@ -99,7 +99,7 @@ describe('web: on call, with a phone', () => {
     expect(taps).to.equal(3);
   });
 
-  it('take an item: two taps', async () => {
+  it('assigns an item with two taps', async () => {
     await tap(main().locator(`.panel-row a[href="/bugs/${ref}"]`));
     await tap(page.getByRole('button', { name: 'I take it' }));
     await until('it is mine', async () => {
@@ -109,7 +109,7 @@ describe('web: on call, with a phone', () => {
     expect(taps).to.equal(2);
   });
 
-  it('halt a rollout: three taps, from the card of the newest release', async () => {
+  it('halts a rollout with three taps, from the card of the newest release', async () => {
     await tap(main().getByRole('link', { name: 'Machines on shop 1.4.0' }));
     await tap(main().locator('summary', { hasText: 'Halt now' }));
     await page.locator('#reason-halt').fill('It loses carts');
@@ -120,7 +120,7 @@ describe('web: on call, with a phone', () => {
     expect(taps).to.equal(3);
   });
 
-  it('approve a license: three taps', async () => {
+  it('approves a license with three taps', async () => {
     await tap(page.getByLabel('Navigation'));
     await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Approvals/ }));
     const waiting = main().locator('section[aria-labelledby="pending-licenses"]');
@@ -132,7 +132,7 @@ describe('web: on call, with a phone', () => {
     expect(taps).to.equal(3);
   });
 
-  it('approve a machine: three taps', async () => {
+  it('approves a machine with three taps', async () => {
     await tap(page.getByLabel('Navigation'));
     await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Approvals/ }));
     const waiting = main().locator('section[aria-labelledby="pending-machines"]');
@@ -143,7 +143,7 @@ describe('web: on call, with a phone', () => {
     expect(taps).to.equal(3);
   });
 
-  it('the colours are changed in the menu: two taps', async () => {
+  it('changes the theme in the menu with two taps', async () => {
     await tap(page.getByLabel(`Account of ${ADMIN.username}`));
     await tap(page.getByRole('button', { name: 'Dark colours' }));
     await page.locator('html[data-svc-theme="dark"]').waitFor({ state: 'attached' });
@@ -155,7 +155,7 @@ describe('web: on call, with a phone', () => {
     ['/errors', 76],
     ['/monitors', 76],
   ] as const)
-    it(`${path}: a row has two lines, and is a link wherever it is tapped`, async () => {
+    it(`${path}: shows rows of two lines that are links in the whole area`, async () => {
       await page.goto(web.url + path);
       const row = main().locator('tbody tr').first();
       // A page that follows the service may replace the row while it is measured.
@@ -168,7 +168,7 @@ describe('web: on call, with a phone', () => {
       await page.waitForURL(`${web.url}${leads}`);
     });
 
-  it('mute a group for a while, from its row in the queue: four taps', async () => {
+  it('mutes a group for a while from its row in the queue with four taps', async () => {
     await tap(page.getByLabel('Navigation'));
     await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Bugs/ }));
     await tap(main().locator(`tr[data-ref="${shelf}"] .cell-actions a`));
@@ -183,7 +183,7 @@ describe('web: on call, with a phone', () => {
     expect(taps).to.equal(4);
   });
 
-  it('what can be pressed within a row is no part of its link', async () => {
+  it('keeps buttons within a row out of its link', async () => {
     await page.goto(`${web.url}/bugs?view=all`);
     await main().locator('tbody input[name="ids"]').first().tap();
     expect(await main().locator('tbody input[name="ids"]').first().isChecked()).to.equal(true);

@@ -121,7 +121,7 @@ describe('web: every page in a real browser', () => {
     return [...faults, ...tab.faults];
   }
 
-  it('colours that cannot be told apart are found, though their looks were passed on other grounds', async () => {
+  it('finds colours without contrast, though their styles passed on other backgrounds', async () => {
     const text = (ground: string, more = ''): string =>
       `<div style="background: ${ground}; position: relative"><p style="color: #555">A text${more}</p></div>`;
     const link = '<a href="/" style="color: #545454; text-decoration: none">a link</a>';
@@ -143,7 +143,7 @@ describe('web: every page in a real browser', () => {
     expect(await found(over, '<p style="color: #555">A text</p>')).to.deep.equal(['color-contrast 1']);
   });
 
-  it('the system’s choice of a theme gives the colours that are judged', async () => {
+  it('checks the colours of the system’s theme', async () => {
     const tab = await Tab.open(chromium.browser, planted.url);
     await tab.page.emulateMedia({ reducedMotion: 'reduce' });
     await tab.signIn(ADMIN.username, ADMIN.password);
@@ -175,7 +175,7 @@ describe('web: every page in a real browser', () => {
   });
 
   for (const { path, access } of PAGES)
-    it(`${path}: nothing runs, nothing overflows, axe-core finds nothing`, async () => {
+    it(`${path}: runs no scripts, does not overflow, and passes axe-core`, async () => {
       const address = planted.addressOf(path);
       if (!address) throw new Error('this page has no address in the planted service');
       const faults = await judge(inside, address);

@@ -12,7 +12,7 @@ const SCRIPT = '<script>document.title = "owned"</script><img src=x onerror=aler
 /** Unbroken, as long as the field takes it, with a script at its end. */
 const planted = (most: number): string => `${LETTERS.slice(0, most - SCRIPT.length)}${SCRIPT}`;
 
-describe('web: pages of errors and bugs as people meet them', () => {
+describe('web: pages of errors and bugs with real input', () => {
   const web = useBrowser({ projects: ['shop', 'planted', 'phone'], scopes: 'bugtracker:report,bugtracker:manage' });
 
   /** An error with such a text in every field, worked on by people and agents with such texts. */
@@ -71,7 +71,7 @@ describe('web: pages of errors and bugs as people meet them', () => {
     return { ref, rule: rule.id, channel };
   }
 
-  it('no text from outside moves a layout, and none of it runs', async () => {
+  it('keeps the layout with any external text, and runs none of it', async () => {
     const { ref, rule, channel } = await plant();
     const paths = [
       '/bugs?view=all',
@@ -103,7 +103,7 @@ describe('web: pages of errors and bugs as people meet them', () => {
     }
   });
 
-  it('on a phone the first row stands within the first screen, and the status button follows', async () => {
+  it('shows the first row on the first screen of a phone, and keeps the status button visible', async () => {
     for (let i = 0; i < 3; i++) {
       await web.post('/api/errors/v1/report', {
         project: 'phone',
@@ -143,7 +143,7 @@ describe('web: pages of errors and bugs as people meet them', () => {
     });
   });
 
-  it('a confirmation has a Cancel that closes it, with scripts and without', async () => {
+  it('shows a confirmation with a Cancel that closes it, with scripts and without', async () => {
     const made = (
       await web.post('/api/errors/v1/ignore-rules', { match_type: 'contains', pattern: 'x y z', reason: 'r' })
     )['rule'] as { id: string };
@@ -165,7 +165,7 @@ describe('web: pages of errors and bugs as people meet them', () => {
     expect(plain.url()).to.equal(web.url + path);
   });
 
-  it('a person makes an item, takes it, closes it, undoes that and goes on to the next: without scripts', async () => {
+  it('creates an item, assigns it, closes it, undoes that and continues with the next, without scripts', async () => {
     const older = await web.reportBug('shop', 'The older one');
     const { page } = await web.openTab({ scripts: false });
     await page.goto(`${web.url}/bugs`);
@@ -195,7 +195,7 @@ describe('web: pages of errors and bugs as people meet them', () => {
     expect(page.url()).to.equal(`${web.url}/bugs/${older}`);
   });
 
-  it('forms say all that is wrong, at each field, and keep what was typed: without scripts', async () => {
+  it('shows all errors of a form at each field, and keeps the input, without scripts', async () => {
     const { page } = await web.openTab({ scripts: false });
     const send = async (): Promise<void> => {
       // What the browser itself would hold back reaches the service from elsewhere.

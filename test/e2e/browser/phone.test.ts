@@ -107,7 +107,7 @@ describe('web: lists on a phone', () => {
   });
 
   for (const [path, rows] of LISTS)
-    it(`${path}: the first row is on the first screen`, async () => {
+    it(`${path}: shows the first row on the first screen`, async () => {
       await web.tab.go(path);
       const row = web.page.locator(`main ${rows}`).first();
       const { top, bottom } = await row.evaluate((one) => {

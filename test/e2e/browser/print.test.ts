@@ -22,7 +22,7 @@ describe('web: pages on paper', () => {
       );
 
   for (const path of ['/', '/bugs?view=all', '/errors', '/monitors', '/monitors/queue', '/releases', '/licenses'])
-    it(`${path}: neither controls nor navigation, and nothing is cut off`, async () => {
+    it(`${path}: prints no controls and no navigation, and cuts nothing off`, async () => {
       await web.tab.go(path);
       expect(await seen('nav, header.navbar, footer'), 'on the screen').to.be.greaterThan(0);
       await web.page.emulateMedia({ media: 'print' });
@@ -42,7 +42,7 @@ describe('web: pages on paper', () => {
       expect(wide, 'charts over the edge').to.equal(0);
     });
 
-  it('the columns of a day differ by their height', async () => {
+  it('prints columns of a day with different heights', async () => {
     await web.tab.go('/monitors');
     const heights = await web.page.evaluate(`['success', 'warning', 'critical', 'none'].map((tone) => {
       const column = document.querySelector('.state-bar path');

@@ -20,7 +20,7 @@ const LISTS = [
   '/webhooks/events',
 ];
 
-describe('web: the home of a project', () => {
+describe('web: the home page of a project', () => {
   const web = useBrowser({
     projects: ['shop', 'mailer'],
     scopes: 'bugtracker:report,watchdog:ping,watchdog:manage,license:manage,updateservice:publish',
@@ -38,7 +38,7 @@ describe('web: the home of a project', () => {
 
   const main = (): Promise<string> => web.page.getByRole('main').innerText();
 
-  it('two clicks from the dashboard: items, newest versions with adoption, monitors, licenses', async () => {
+  it('shows items, newest versions with adoption, monitors and licenses two clicks from the dashboard', async () => {
     await web.tab.go('/');
     await web.page.getByRole('link', { name: 'Projects', exact: true }).first().click();
     await web.page.getByRole('main').getByRole('link', { name: 'shop' }).click();
@@ -56,7 +56,7 @@ describe('web: the home of a project', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('steps of the language that was chosen, and one click for a key in them', async () => {
+  it('shows the steps of the chosen language, and creates a key in them with one click', async () => {
     await web.tab.go('/projects/shop');
     await web.page.getByRole('link', { name: 'Python' }).click();
     expect(await main())
@@ -71,7 +71,7 @@ describe('web: the home of a project', () => {
     expect(await main()).not.to.contain(key);
   });
 
-  it('a project chosen in the bar holds on every list, is seen there, and goes by one click', async () => {
+  it('applies the project of the bar to every list, shows it, and clears it with one click', async () => {
     await web.tab.go('/bugs');
     await web.page.locator('.project-bar summary').click();
     await web.page.getByRole('button', { name: 'mailer' }).click();
@@ -99,7 +99,7 @@ describe('web: the home of a project', () => {
     expect(await main()).to.contain('A letter');
   });
 
-  it('nothing but a slug that exists is remembered, and the way back leads to this service alone', async () => {
+  it('remembers only a slug that exists, and redirects to this service only', async () => {
     await web.tab.go('/bugs');
     const csrf = await web.page.locator('.project-bar input[name="csrf_token"]').inputValue();
     for (const [project, back] of [

@@ -11,7 +11,7 @@ import type { Page } from 'playwright-core';
 import { packageWith } from '../../../clients/demo/package-file.js';
 import { useBrowser } from './use-browser.js';
 
-describe('web: publishing by the page', () => {
+describe('web: publishing by page', () => {
   let folder: string;
 
   const web = useBrowser({
@@ -38,7 +38,7 @@ describe('web: publishing by the page', () => {
   }
   const send = (page: Page): Promise<void> => page.getByRole('button', { name: 'Publish', exact: true }).click();
 
-  it('three clicks from the dashboard; notes are markdown, and nothing of them runs', async () => {
+  it('publishes three clicks from the dashboard, with notes as markdown that runs nothing', async () => {
     await web.tab.go('/');
     await web.page.getByRole('link', { name: 'Releases', exact: true }).first().click();
     await web.page.getByRole('main').getByRole('link', { name: 'Publish' }).first().click();
@@ -53,7 +53,7 @@ describe('web: publishing by the page', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('a package that is refused says why on the form, which keeps what was typed', async () => {
+  it('shows on the form why a package is rejected, and keeps the input', async () => {
     await web.tab.go('/releases/new?product=shop');
     await filled(web.page, '1.0.1', 'none.tar.gz');
     await send(web.page);
@@ -63,7 +63,7 @@ describe('web: publishing by the page', () => {
     web.tab.faults.length = 0;
   });
 
-  it('a package that is dropped is taken; one that is too large is refused before it is sent', async () => {
+  it('accepts a dropped package, and rejects one that is too large before it is sent', async () => {
     await web.tab.go('/releases/new?product=shop');
     const { page } = web;
     const dropped = (bytes: number): Promise<unknown> =>
@@ -95,7 +95,7 @@ describe('web: publishing by the page', () => {
     web.tab.faults.length = 0;
   });
 
-  it('an upload is cancelled, and nothing of it is published', async () => {
+  it('cancels an upload, and publishes nothing of it', async () => {
     await web.tab.go('/releases/new?product=shop');
     const slow = await web.page.context().newCDPSession(web.page);
     await slow.send('Network.emulateNetworkConditions', {
@@ -114,7 +114,7 @@ describe('web: publishing by the page', () => {
     web.tab.faults.length = 0;
   });
 
-  it('without scripts the form sends it, and a wrong version comes back beside its field', async () => {
+  it('submits the form without scripts, and shows a wrong version next to its field', async () => {
     const page = await web.openPage({ javaScriptEnabled: false });
     await page.goto(`${web.url}/releases/new?product=shop`);
     await filled(page, 'not a version', 'b.tar.gz');
@@ -126,7 +126,7 @@ describe('web: publishing by the page', () => {
     expect(await page.getByRole('status').first().innerText()).to.contain('shop 1.1.0 is published.');
   });
 
-  it('no other site’s form publishes: the token stands first, and is proven before the package is read', async () => {
+  it('rejects a form of another site: verifies the form token before it reads the package', async () => {
     const cookies = await web.page.context().cookies();
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
     const sent = async (csrf: string | null): Promise<number> => {
@@ -149,7 +149,7 @@ describe('web: publishing by the page', () => {
     expect(await web.page.getByRole('main').innerText()).not.to.contain('6.6.6');
   });
 
-  it('halted at once, in three clicks from the list, and offered again by its rollout', async () => {
+  it('halts immediately with three clicks from the list, and resumes by its rollout', async () => {
     await web.tab.go('/releases');
     await web.page.getByRole('link', { name: 'shop 1.0.0' }).click();
     await web.page.locator('summary', { hasText: 'Halt now' }).click();
@@ -163,7 +163,7 @@ describe('web: publishing by the page', () => {
     await web.page.locator('summary', { hasText: 'Halt now' }).waitFor();
   });
 
-  it('machines by version and last seen, with the line that installs', async () => {
+  it('lists machines by version and last contact, with the command that installs', async () => {
     const ping = { source: 'till-1', interval: 60_000, app_version: '1.0.0' };
     await web.post('/api/watchdog/v1/monitors', { source: 'till-1', project: 'shop' });
     await web.post('/api/watchdog/v1/ping', ping);

@@ -34,7 +34,7 @@ describe('web: the form of a row', () => {
   const muted = async (ref: string): Promise<boolean> => (await web.getItem(ref))['muted'] === true;
 
   for (const path of ['/errors', '/bugs'])
-    it(`${path}: opens beside its row by Enter or Space, names it, and gives the focus back`, async () => {
+    it(`${path}: opens next to its row by Enter or Space, names it, and restores the focus`, async () => {
       await web.tab.go(path);
       for (const [ref, key] of [
         [refs[0], 'Enter'],
@@ -65,7 +65,7 @@ describe('web: the form of a row', () => {
       expect(web.tab.faults).to.deep.equal([]);
     });
 
-  it('the key i opens the form of a rule for the row, filled in', async () => {
+  it('opens the form of a rule for the row by the key i, filled in', async () => {
     await web.tab.go('/errors');
     await web.page.keyboard.press('j');
     await web.page.keyboard.press('i');
@@ -73,7 +73,7 @@ describe('web: the form of a row', () => {
     expect(await web.page.getByLabel('Pattern').inputValue()).to.match(/Shelf [abc] is empty/);
   });
 
-  it('two tabs of one list mute the row of each, and no other', async () => {
+  it('mutes the row of each of two tabs, and no other', async () => {
     const first = await web.openPage({});
     const other = await first.context().newPage();
     await first.goto(`${web.url}/errors`);
@@ -96,7 +96,7 @@ describe('web: the form of a row', () => {
     expect(await muted(refs[2] ?? '')).to.equal(false);
   });
 
-  it('without scripts the link of a row leads to the form that does the same', async () => {
+  it('links the row to a form that does the same without scripts', async () => {
     const plain = await web.openPage({ javaScriptEnabled: false });
     await plain.goto(`${web.url}/errors`);
     expect(await dialog(plain).count()).to.equal(0);
@@ -107,7 +107,7 @@ describe('web: the form of a row', () => {
     expect(await plain.getByLabel('Parent').inputValue()).to.equal('');
   });
 
-  it('a monitor is moved from its row; a refusal comes back open beside it, with what was typed', async () => {
+  it('moves a monitor from its row, and reopens the form with the error and the input', async () => {
     await web.tab.go('/hierarchy');
     await button(web.page, 'Move web-1').click();
     await dialog().getByLabel('New parent').fill('rack');
@@ -128,7 +128,7 @@ describe('web: the form of a row', () => {
     expect(await dialog().locator('.invalid-feedback').count()).to.equal(1);
   });
 
-  it('on a phone it lies within the window, by touch', async () => {
+  it('fits the window of a phone, by touch', async () => {
     const small = await web.openPage({ viewport: { width: 360, height: 640 }, hasTouch: true });
     for (const [path, link] of [
       ['/errors', `Mute ${refs[2]} for a while`],

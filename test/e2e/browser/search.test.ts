@@ -15,7 +15,7 @@ describe('web: the search in a real browser', () => {
   });
 
   for (const width of [1440, 360]) {
-    it(`Ctrl+K, words, arrows and Enter at ${width} pixels`, async () => {
+    it(`finds by Ctrl+K, words, arrows and Enter at ${width} pixels`, async () => {
       const { page } = await web.openTab({ width, path: '/' });
       await page.keyboard.press('Control+k');
       await page.keyboard.type('printer');
@@ -39,7 +39,7 @@ describe('web: the search in a real browser', () => {
     });
   }
 
-  it('a ref in any case leads to its item, from the box and from the address', async () => {
+  it('opens an item by its ref in any case, from the box and from the address', async () => {
     const { page } = await web.openTab();
     await web.tab.go('/tokens');
     await page.keyboard.press('/');
@@ -52,7 +52,7 @@ describe('web: the search in a real browser', () => {
     expect(await page.locator(`tr[data-ref="${ref}"]`).count()).to.equal(1);
   });
 
-  it('finds each page by words that people use for it', async () => {
+  it('finds each page by words that users know', async () => {
     await web.openTab();
     const words: Record<string, string> = {
       home: 'Dashboard',
@@ -81,7 +81,7 @@ describe('web: the search in a real browser', () => {
     for (const [word, page] of Object.entries(words)) expect(found[word], word).to.include(page);
   });
 
-  it('does by keyboard what it is told: a new monitor, a silence, an end, an answer', async () => {
+  it('runs actions by keyboard: a new monitor, a silence, an end, an answer', async () => {
     await web.post('/api/license/v1/licenses', {
       product: 'warehouse',
       licensee: 'Kettleworth',

@@ -56,7 +56,7 @@ describe('web: the structure of every page', () => {
       });
   });
 
-  describe('with long names, emoji and both directions of writing, then with a million of everything', () => {
+  describe('with long names, emoji and both writing directions, then with a million of everything', () => {
     let planted: PlantedService;
     before(async () => {
       planted = await PlantedService.started({}, WRITTEN);
@@ -85,7 +85,7 @@ describe('web: the structure of every page', () => {
         expect(counted).to.deep.equal([]);
       });
 
-    it('in the list of the search box, too, text is isolated', async () => {
+    it('isolates text also in the list of the search box', async () => {
       const painted = await Tab.open(chromium.browser, planted.url);
       await painted.signIn(ADMIN.username, ADMIN.password);
       await painted.go('/');
@@ -99,7 +99,7 @@ describe('web: the structure of every page', () => {
     });
   });
 
-  it('what is wrong is found', async () => {
+  it('finds errors', async () => {
     tab = await Tab.open(chromium.browser, 'about:blank', 360);
     await tab.page.setContent(`<body style="margin: 0">
       <p style="width: 9rem; overflow: hidden; white-space: nowrap">A line that is cut off without a sign</p>

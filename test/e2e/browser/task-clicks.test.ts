@@ -253,7 +253,7 @@ describe('web: the clicks of each task', () => {
     await said('Times in Asia/Tokyo');
   });
 
-  it('docs/ui.md names the same tasks and the same numbers', async () => {
+  it('equals docs/ui.md in tasks and numbers', async () => {
     const guide = await readFile(join(packageRoot(), 'docs', 'ui.md'), 'utf8');
     const rows = [...guide.matchAll(/^\| (.+?) +\| (?:\d|not possible) +\| [\d.–]+ +\| (\d) +\| [\d.]+ +\|$/gm)];
     const measured = [...counted].map(([name, n]) => `| ${name} | ${n} | ${(seconds.get(name) ?? 0).toFixed(1)} |`);

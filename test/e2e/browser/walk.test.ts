@@ -13,7 +13,7 @@ const STACK = [
   '    at checkout (/srv/shop/src/http/checkout.ts:63:5)',
 ].join('\n');
 
-describe('web: a walk in a real browser', () => {
+describe('web: a session in a real browser', () => {
   const web = useBrowser({
     isProgram: true,
     projects: ['shop'],
@@ -30,7 +30,7 @@ describe('web: a walk in a real browser', () => {
       ...fields,
     });
 
-  it('login, dashboard, list, detail with the claim, comment, status, logout', async () => {
+  it('signs in, opens dashboard, list and item with its claim, comments, changes the status, and signs out', async () => {
     const ref = await reported('the walk’s own error');
     await web.post(`/api/bugtracker/v1/bugs/${ref}/claim`, {
       agent: 'fixer-7',
@@ -95,7 +95,7 @@ describe('web: a walk in a real browser', () => {
     expect(byAdmin).to.include.members(['commented', 'forced', 'status']);
   });
 
-  it('the status forms work without scripts', async () => {
+  it('submits the status forms without scripts', async () => {
     const ref = await reported('without scripts');
     const { page } = await web.openTab({ scripts: false, username: null });
     await web.tab.signInByHand(ADMIN.username, ADMIN.password);
@@ -105,7 +105,7 @@ describe('web: a walk in a real browser', () => {
     expect(await page.locator('.item-state').innerText()).to.include('needs info');
   });
 
-  it('nothing is wider than a window of 360 pixels', async () => {
+  it('fits a window of 360 pixels', async () => {
     const long = `${'averyveryverylongname'.repeat(6)} <b>not bold</b>`;
     const ref = await reported(long, {
       exception_class: 'x'.repeat(120),
@@ -135,7 +135,7 @@ describe('web: a walk in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('the pages of administration answer, each with one heading', async () => {
+  it('opens the pages of administration, each with one heading', async () => {
     await web.openTab();
     for (const path of [
       '/users',
@@ -154,7 +154,7 @@ describe('web: a walk in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('what breaks the policy would be reported here', async () => {
+  it('reports violations of the policy', async () => {
     await web.openTab({ username: null, path: '/login' });
     await web.page.evaluate("document.body.setAttribute('style', 'color: red')");
     await web.page.evaluate("new Image().src = 'https://example.invalid/x.png'");
@@ -164,7 +164,7 @@ describe('web: a walk in a real browser', () => {
     );
   });
 
-  it('a wrong password shows the form again, with 401', async () => {
+  it('shows the form again for a wrong password, with 401', async () => {
     await web.openTab({ username: null, path: '/login' });
     const { page } = web;
     await page.getByLabel('User name').fill(ADMIN.username);

@@ -27,7 +27,7 @@ describe('web: work on errors and bugs in a real browser', () => {
   const said = (page: Page, text: string): Promise<void> =>
     page.getByRole('status').filter({ hasText: text }).first().waitFor();
 
-  it('rows by keyboard: j, k, x, o, e, / and ?, and never while somebody types', async () => {
+  it('handles rows by keyboard: j, k, x, o, e, / and ?, and never in a text field', async () => {
     const [first, second] = [await error('shop', 'one by key'), await error('shop', 'two by key')];
     const { page } = await web.openTab();
     await web.tab.go('/bugs?project=shop&q=by+key');
@@ -90,7 +90,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('many at once: what will happen is named, and 207 tells what could not be changed', async () => {
+  it('shows what a bulk change does, and reports with 207 what could not be changed', async () => {
     const refs = [await error('bulk', 'first of three'), await error('bulk', 'second'), await error('bulk', 'third')];
     await web.post(`/api/bugtracker/v1/bugs/${refs[1]}/claim`, { agent: 'fixer-7' });
     const { page } = await web.openTab();
@@ -126,7 +126,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('counters follow by themselves, rows never move, and nobody asks while the tab is hidden', async () => {
+  it('updates counters, never moves rows, and sends no requests while the tab is hidden', async () => {
     const ref = await error('live', 'counted live');
     await error('live', 'stands above it');
     const { page } = await web.openTab();
@@ -175,7 +175,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     await web.tab.discard();
   });
 
-  it('“ignore like this” leads to a rule that is filled in, from the list and from the item', async () => {
+  it('opens a filled-in rule by “ignore like this”, from the list and from the item', async () => {
     const ref = await error('shop', "order 'A-4711' has no lines");
     const { page } = await web.openTab();
     await web.tab.go(`/bugs/${ref}`);
@@ -191,7 +191,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('a trace has its first frame marked and its library frames folded; what happened before is a timeline', async () => {
+  it('marks the first frame of a trace, folds library frames, and shows breadcrumbs as a timeline', async () => {
     const at = new Date().toISOString();
     const ref = await error('shop', 'no price in this cart', {
       stack_trace: STACK,
@@ -215,7 +215,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('hostile text stays text everywhere, and nothing is wider than 360 pixels', async () => {
+  it('shows hostile text as text everywhere, and fits 360 pixels', async () => {
     const ref = await error('shop', HOSTILE, {
       exception_class: HOSTILE,
       stack_trace: `${HOSTILE}\n    at ${HOSTILE} (/srv/${HOSTILE}/a.js:1:2)\n    at ${'x'.repeat(900)} (/node_modules/${'y'.repeat(900)}/a.js:1:2)\n    at b (/node_modules/c/a.js:1:2)`,
@@ -246,7 +246,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('without scripts: filters, several at once, views, merge and split', async () => {
+  it('supports filters, bulk changes, views, merge and split without scripts', async () => {
     const kept = await error('plain', 'the one that stays');
     const other = await error('plain', 'the other');
     const { page } = await web.openTab({ scripts: false });
@@ -290,7 +290,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(await page.locator('.saved-view').count()).to.equal(0);
   });
 
-  it('who is signed out, or sends no form token, changes nothing', async () => {
+  it('changes nothing for requests without a session or a form token', async () => {
     const ref = await error('shop', 'stays as it is');
     for (const path of [
       `/bugs/${ref}/status`,

@@ -41,12 +41,12 @@ describe('the command line', function () {
     });
   }
 
-  it('has created nothing by all of this', async () => {
+  it('creates nothing by all of this', async () => {
     expect(await readdir(folder)).to.deep.equal([]);
     expect((await aos(env, ['version'])).stdout).to.equal(`${version}\n`);
   });
 
-  it('takes the options of `serve` over the environment', async () => {
+  it('prefers the options of `serve` to the environment', async () => {
     const data = join(folder, 'other');
     const config = join(folder, 'aos.json');
     await writeFile(config, '{ "app": { "timezone": "Europe/Berlin" } }');
@@ -67,7 +67,7 @@ describe('the command line', function () {
     expect([code, stderr]).to.deep.equal([1, 'configuration: server.port must be a number (from option --port)\n']);
   });
 
-  describe('on a store', () => {
+  describe('with a store', () => {
     let service: TestService;
     before(async () => (service = await TestService.create()));
     after(() => service.dispose());
@@ -84,7 +84,7 @@ describe('the command line', function () {
         .and.match(/^bob +member +active/m);
     });
 
-    it('takes a lifetime in seconds or days, and names the option of a wrong one', async () => {
+    it('accepts a lifetime in seconds or days, and names the option of a wrong one', async () => {
       const create = ['token', 'create', '--name', 'ci', '--scopes', 'bugtracker:read', '--expires-in'];
       for (const [given, seconds] of [
         ['7d', 7 * 86_400],

@@ -142,7 +142,7 @@ describe('commands against a running service', () => {
     await chmod(path, 0o600);
   });
 
-  it('sends the token of the profile to its own address alone, and none without TLS', async () => {
+  it('sends the token of the profile to its own address only, and never without TLS', async () => {
     const { port } = receiver.address() as AddressInfo;
     const other = await run(['bug', 'list', '--url', `http://127.0.0.1:${port}`], { SVC_TOKEN: undefined });
     expect([other.code, other.stderr]).to.deep.equal([
@@ -156,7 +156,7 @@ describe('commands against a running service', () => {
     ]);
   });
 
-  it('says what the service answers, and that it cannot be reached', async () => {
+  it('prints what the service answers, and that it is not reachable', async () => {
     const denied = await run(['bug', 'list', '--json'], { SVC_TOKEN: 'svc_live_wrong' });
     expect([denied.code, (JSON.parse(denied.stdout) as { error: { code: string } }).error.code]).to.deep.equal([
       1,

@@ -95,7 +95,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
     });
     afterEach(() => fake.stop());
 
-    it('leads from any pinned key to the newest, is kept, and is asked for once', async () => {
+    it('leads from any pinned key to the newest, is stored, and is requested once', async () => {
       for (const pinned of [oldest, second, third]) {
         const before = asked();
         await rm(join(cacheDir, 'aos-keys.json'), { force: true });
@@ -109,7 +109,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await validate(oldest.pem)).to.include(NOTHING);
     });
 
-    it('is asked for by a .lic of a later key, and not while the pinned key signs', async () => {
+    it('is requested for a .lic of a later key, and not while the pinned key signs', async () => {
       signer = oldest;
       expect(await validate(oldest.pem)).to.include(GOOD);
       expect(await load(oldest.pem, oldest)).to.equal(true);
@@ -118,7 +118,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(asked()).to.equal(1);
     });
 
-    it('never leads backwards: who pinned the newest alone gives the earlier ones as well', async () => {
+    it('never leads to earlier keys, with the newest pinned only', async () => {
       expect(await load(newest.pem, oldest)).to.equal('unknown_key');
       expect(await load([newest.pem, oldest.pem], oldest)).to.equal(true);
       expect(await load([oldest.pem, newest.pem], second)).to.equal(true);
@@ -127,7 +127,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await load(oldest.pem, newest)).to.equal('unknown_key');
     });
 
-    it('is refused where it was forged, from the server and from the folder', async () => {
+    it('is rejected when forged, from the server and from the folder', async () => {
       const stranger = ed25519Signer();
       const good = published(ring);
       const forged = (change: (list: unknown[]) => unknown): object => ({
@@ -182,14 +182,14 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       );
     });
 
-    it('a folder that cannot be written to costs the chain between two runs alone', async () => {
+    it('works for one run in a folder that is not writable', async () => {
       await writeFile(join(cacheDir, 'file'), '');
       cacheDir = join(cacheDir, 'file', 'below');
       expect(await validate(oldest.pem)).to.include(GOOD);
       expect(await validateAnew(oldest.pem)).to.include(GOOD);
     });
 
-    it('tells of an error its file and line, of a group its members, and by a method taken off its client', async () => {
+    it('reports file and line of an error, the members of a group, also by a detached method', async () => {
       for (const how of ['plain', 'group', 'detached']) {
         expect(await one('capture_exception', { how }, [])).to.include({ sent: true });
         const body = fake.asked.at(-1)?.body ?? {};
@@ -200,8 +200,8 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
     });
   });
 
-describe('the small client for Python: its file of keys', () => {
-  it('cannot be written, and what was begun not removed: the keys are known until the end of the process', function () {
+describe('the small client for Python: its key file', () => {
+  it('remembers the keys until the end of the process when it cannot be written', function () {
     const script = `
 import os, sys
 sys.path.insert(0, sys.argv[1])

@@ -80,7 +80,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       });
     });
 
-    it('validates licenses, and believes only what the key has signed', async () => {
+    it('validates licenses, and trusts only signed answers', async () => {
       const good = { status: 'active', valid: true, verified: false, is_transient: false };
       expect(await one('validate_license', { key: ` ${key.toLowerCase()} ` })).to.include(good);
       const verified = { license_public_key: pem };
@@ -105,7 +105,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await one('validate_license', { key }, { license_public_key: 'x' })).to.have.property('raised');
     });
 
-    it('takes no seat for a machine without a lasting id, and one for SVC_MACHINE_ID', async function () {
+    it('uses no seat for a machine without a lasting id, and one for SVC_MACHINE_ID', async function () {
       if (!isAvailable('namespaces', canHideMachineId())) this.skip();
       const token = await service.token('license:manage');
       const asked = { product: 'shop', max_activations: 1 };
@@ -148,7 +148,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await one('load_license_file', args)).to.include({ valid: false, reason: 'unknown_key' });
     });
 
-    it('verifies the published license files, and refuses each change of them', async () => {
+    it('verifies the published license files, and rejects each change of them', async () => {
       const calls: (Call & { reason: string | null })[] = [];
       const add = (reason: string | null, args: object): void =>
         void calls.push({ method: 'verify_license_file', args: { now: NOW, ...args }, reason });
@@ -188,7 +188,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       );
     });
 
-    it('beats and reports errors, once', async () => {
+    it('sends heartbeats and reports errors, once', async () => {
       const beat = { source: 'till-3', interval: 60, metrics: { queue: 2.5 }, checks: { disk: { ok: true } } };
       expect(await one('heartbeat', beat)).to.include({ sent: true, state: 'up', unauthorized: false });
       expect(await one('heartbeat', beat, { token: 'svc_none' })).to.include({
@@ -208,7 +208,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await one('capture_exception', { app_version: '1.0' })).to.include({ sent: true, ref: 'shop-2' });
     });
 
-    it('reports what JSON cannot say as null or a text, and loses nothing', async () => {
+    it('reports values that JSON cannot represent as null or a text, and loses nothing', async () => {
       fake.reply = json(201, { status: 'success', ref: 'shop-9' });
       const sent = await one('capture_exception', { how: 'odd' }, { server: fake.url });
       expect(sent, JSON.stringify(sent)).to.include({ sent: true, ref: 'shop-9' });
@@ -218,7 +218,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(JSON.stringify(context['self']).length).to.be.below(5_000);
     });
 
-    it('gives an answer that comes byte by byte no longer than its time', async () => {
+    it('limits the total time of a response that arrives byte by byte', async () => {
       const beat = { client: { ...client, server: fake.url, timeout: 1 }, method: 'heartbeat', args: { source: 'x' } };
       const drop = (response: ServerResponse, piece: string): void => {
         const timer = setInterval(() => response.socket?.write(piece), 200);
@@ -234,7 +234,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       }
     });
 
-    it('takes JSON that is another’s for no answer', async () => {
+    it('rejects JSON of another server', async () => {
       for (const body of [{ status: ['active'] }, { status: {} }, { status: 1, error: [] }, {}]) {
         fake.reply = json(200, body);
         const away = { ...client, server: fake.url };
@@ -251,7 +251,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       }
     });
 
-    it('is told apart: refusals of the service from everything else', async () => {
+    it('distinguishes rejections of the service from all other errors', async () => {
       const envelope = (code: string): object => ({ status: 'error', error: { code, message: 'No.' } });
       for (const [reply, transient] of [
         [json(401, envelope('unauthorized')), false],

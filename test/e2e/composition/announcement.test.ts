@@ -29,7 +29,7 @@ describe('announcement', () => {
     });
     afterEach(() => void spawnSync('umount', [folder]));
 
-    it('it is written once there is room', async () => {
+    it('is written when there is room again', async () => {
       const it = announcement();
       await it.tell(URL);
       expect(await readdir(folder)).to.deep.equal(['ballast']);
@@ -40,7 +40,7 @@ describe('announcement', () => {
     });
   });
 
-  it('any other fault ends the start', async () => {
+  it('ends the start for any other error', async () => {
     const it = new Announcement((url) => replaceFile(join(folder, 'file', 'server.json'), url), LOG);
     await writeFile(join(folder, 'file'), '');
     expect(await rejection(it.tell(URL))).to.include({ code: 'EEXIST' });

@@ -15,7 +15,7 @@ describe('conformance: the program', () => {
   });
   after(() => service.dispose());
 
-  it('runs beside another: without a shared key none matches, and server.json is there whatever the store', async () => {
+  it('runs next to another: rejects every key without a shared key, and writes server.json for any store', async () => {
     const other = await TestService.started({ SVC_SHARED_KEY: '', SVC_STORAGE_URL: 'memory:' });
     try {
       for (const authorization of ['Bearer ', 'Bearer', 'Bearer ""']) {
@@ -35,7 +35,7 @@ describe('conformance: the program', () => {
     }
   });
 
-  it('says a wrong slug on the command line in words, with the envelope and exit 1', async () => {
+  it('reports a wrong slug on the command line in plain words, with the envelope and exit 1', async () => {
     const { code, stdout } = await aos(service.env, ['project', 'create', 'Not A Slug', '--json']);
     expect(code).to.equal(1);
     const { status, error } = JSON.parse(stdout) as { status: string; error: { code: string; fields: object } };

@@ -18,14 +18,14 @@ async function rules(): Promise<{ name: string; text: string }[]> {
   return parts.map((part) => ({ name: part.split('\n')[0] as string, text: part }));
 }
 
-describe('the alarms for Prometheus', () => {
-  it('are rules that promtool takes', function () {
+describe('the Prometheus alerts', () => {
+  it('are valid rules for promtool', function () {
     const { error, status, stderr } = spawnSync('promtool', ['check', 'rules', RULES], { encoding: 'utf8' });
     if (error && !REQUIRED) this.skip();
     expect([error, status, stderr]).to.deep.equal([undefined, 0, '']);
   });
 
-  it('ask for numbers that the service has', async () => {
+  it('query metrics of the service', async () => {
     const code = await Promise.all(
       (await sources(ROOT))
         .filter((file) => /^(plugins|adapters|kernel|composition|main)/.test(file))
@@ -38,7 +38,7 @@ describe('the alarms for Prometheus', () => {
     }
   });
 
-  it('have a paragraph of the runbook each, and no paragraph is about nothing', async () => {
+  it('have a paragraph of the runbook each, and vice versa', async () => {
     const page = await readFile(join(ROOT, 'docs', 'runbook.md'), 'utf8');
     const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
     const all = await rules();

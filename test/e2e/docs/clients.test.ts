@@ -64,7 +64,7 @@ describe('docs: the guide of the small clients', function () {
     await rm(dir, { recursive: true, force: true });
   });
 
-  it('Python', async function () {
+  it('runs the Python example', async function () {
     if (!existsSync('/usr/bin/python3')) this.skip();
     const [first = '', second = ''] = blocks('python');
     const python = async (code: string, environment: NodeJS.ProcessEnv): Promise<string> =>
@@ -77,7 +77,7 @@ describe('docs: the guide of the small clients', function () {
     await expectFailure(python(second, { ...away(), LICENSE_PUBLIC_KEY: await anotherKey() }));
   });
 
-  it('C#', async function () {
+  it('runs the C# example', async function () {
     if (!existsSync('/usr/bin/mcs')) this.skip();
     const programs = await Promise.all(
       blocks('csharp').map(async (code, i) => {

@@ -10,14 +10,14 @@ const DEPLOY = join(packageRoot(), 'deploy');
 const textOf = (name: string): Promise<string> => readFile(join(DEPLOY, name), 'utf8');
 
 describe('deploy/', () => {
-  it('is a configuration that Caddy takes', function () {
+  it('is a valid configuration for Caddy', function () {
     if (spawnSync('caddy', ['version'], { stdio: 'ignore' }).error !== undefined) this.skip();
     const file = join(DEPLOY, 'Caddyfile');
     const { status, stderr } = spawnSync('caddy', ['validate', '--config', file, '--adapter', 'caddyfile']);
     expect(status, String(stderr)).to.equal(0);
   });
 
-  it('is a configuration that nginx takes (with nginx)', async function () {
+  it('is a valid configuration for nginx (with nginx)', async function () {
     if (spawnSync('nginx', ['-v'], { stdio: 'ignore' }).error !== undefined) this.skip();
     const folder = await mkdtemp(join(tmpdir(), 'aos-nginx-'));
     try {
@@ -31,7 +31,7 @@ describe('deploy/', () => {
     }
   });
 
-  it('is what Kubernetes takes (with kubernetes-validate)', function () {
+  it('is valid for Kubernetes (with kubernetes-validate)', function () {
     if (spawnSync('kubernetes-validate', ['--help'], { stdio: 'ignore' }).error !== undefined) this.skip();
     const files = ['aos', 'migrate', 'secrets.example'].map((name) => join(DEPLOY, 'kubernetes', `${name}.yaml`));
     const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', ...files], { encoding: 'utf8' });

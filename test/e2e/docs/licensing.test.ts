@@ -47,19 +47,19 @@ describe('docs: the guide of licenses', function () {
   });
   after(() => service?.dispose());
 
-  it('Node', async () => {
+  it('runs the Node example', async () => {
     const code = block('js', '/validate');
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code], { env });
     expect(stdout.trim()).to.equal('active');
   });
 
-  it('Python', async function () {
+  it('runs the Python example', async function () {
     if (!existsSync('/usr/bin/python3')) this.skip();
     const { stdout } = await run('/usr/bin/python3', ['-c', block('python', '/validate')], { env });
     expect(stdout.trim()).to.equal('active');
   });
 
-  it('C#', async function () {
+  it('runs the C# example', async function () {
     if (!existsSync('/usr/bin/mcs')) this.skip();
     const dir = await mkdtemp(join(tmpdir(), 'aos-docs-'));
     try {
@@ -96,7 +96,7 @@ describe('docs: the guide of licenses', function () {
     }
   });
 
-  it('shell', async () => {
+  it('runs the shell example', async () => {
     const { stdout } = await run('sh', ['-c', block('sh', '/validate')], { env });
     expect(JSON.parse(stdout)).to.include({ status: 'active' });
   });
@@ -114,7 +114,7 @@ describe('docs: the guide of licenses', function () {
     }
   });
 
-  it('the receiver of a payment provider: repeats and late calls do no harm', async () => {
+  it('handles repeated and late calls of a payment provider in the example receiver', async () => {
     const port = await freePort();
     const code = block('js', 'paid_until').replace('8090', String(port));
     const child = spawn(process.execPath, ['--input-type=module', '-e', code], { env, stdio: 'ignore' });

@@ -40,7 +40,7 @@ describe('docs: the tour of the README', () => {
 
   const printedBy = (words: string): string => printed[blocks.findIndex((code) => code.includes(words))] ?? '';
 
-  it('runs to its end, and no call is rejected', () => {
+  it('runs to its end without a rejected call', () => {
     expect(printed).to.have.length(blocks.length + 1);
     expect(printed.join('')).not.to.include('"status":"error"');
   });
@@ -53,7 +53,7 @@ describe('docs: the tour of the README', () => {
     ['/publish?', '"signed":true'],
     ['/ping/', 'OK'],
   ] as const)
-    it(`prints ${words} where it shows ${block}`, () => {
+    it(`prints ${words} as in ${block}`, () => {
       expect(printedBy(block)).to.include(words);
     });
 

@@ -17,7 +17,7 @@ const recipe = printed.find((code) => code.includes('tar ')) ?? '';
 const pathOf = (program: string): string =>
   spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim();
 
-describe('docs: the recipe that packs and publishes', function () {
+describe('docs: the recipe to pack and publish', function () {
   let service: TestService;
   let dir: string;
 

@@ -44,7 +44,7 @@ for (const engine of engines) {
       expect(new Set(claimed.map((item) => item.id)).size).to.equal(40);
     });
 
-    it('make one item of 50 identical client_refs', async () => {
+    it('create one item for 50 identical client_refs', async () => {
       const report = { project: 'once', title: 'once', client_ref: 'ref-1' };
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, i) => nth(i).request('POST', '/api/bugtracker/v1/report', token, report)),

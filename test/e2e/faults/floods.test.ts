@@ -69,7 +69,7 @@ describe('faults: floods without a credential', function () {
     return statuses;
   }
 
-  it('400 compressed bodies of 8 KB that would be 8 MiB cost less than 150 MB, and probes are answered', async function () {
+  it('uses less than 150 MB for 400 compressed bodies of 8 KB that inflate to 8 MiB, and answers probes', async function () {
     if (!existsSync('/proc/self/status')) this.skip();
     const pid = service.child!.pid!;
     const bomb = gzipSync(Buffer.alloc(8 * MIB, 0x20), { level: 9 });
@@ -129,7 +129,7 @@ describe('faults: floods without a credential', function () {
     }
   }
 
-  it('130 bodies of 1 MiB that are held back keep nobody waiting', async () => {
+  it('blocks no one with 130 incomplete bodies of 1 MiB', async () => {
     const large = Buffer.alloc(MIB - 1, 0x20);
     const writes = [
       [head('/api/1/envelope/', MIB), large],
@@ -147,7 +147,7 @@ describe('faults: floods without a credential', function () {
     return Number(/^aos_http_errors_total\{code="overloaded"\} (\d+)$/m.exec(text)?.[1] ?? 0);
   }
 
-  it(`${STRANGERS} bodies of 1 MiB of strangers make no body give way that has a credential`, async () => {
+  it(`evicts no body with a credential for ${STRANGERS} anonymous bodies of 1 MiB`, async () => {
     const padded = Buffer.alloc(MIB, 0x20);
     const written = (i: number): Buffer => {
       const body = Buffer.from(padded);
@@ -168,7 +168,7 @@ describe('faults: floods without a credential', function () {
     expect(share(answers)).to.be.at.least(0.99);
   });
 
-  it('1,100 login forms with one byte keep nobody waiting, nor those who want to sign in', async () => {
+  it('blocks no one with 1,100 login forms of one byte, nor other log-ins', async () => {
     const pages: number[] = [];
     const writes = [[head('/login', 100, [FORM]), 'a']];
     const answers = await under({ count: 1_100, writes }, async () => {

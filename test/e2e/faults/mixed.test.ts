@@ -216,7 +216,7 @@ async function checkAll(service: TestService, token: string, ledger: Ledger): Pr
 describe('faults: kill -9 at random moments under mixed load', function () {
   this.timeout(300_000 + ROUNDS * 20_000);
   for (const engine of engines) {
-    it(`${ROUNDS} rounds on ${engine.name}: everything acknowledged is there, once`, async function () {
+    it(`keeps everything acknowledged, once, in ${ROUNDS} rounds on ${engine.name}`, async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
       const service = await TestService.started({ ...NO_LIMITS, ...settings });

@@ -9,7 +9,7 @@ import { engines } from '../../support/engines.js';
 import { TestService } from '../../support/service.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 
-describe('a service whose MongoDB goes', function () {
+describe('a service that loses MongoDB', function () {
   let proxy: TcpProxy;
   let service: TestService;
   let token: string;
@@ -38,7 +38,7 @@ describe('a service whose MongoDB goes', function () {
       exception_class: `Class${n}`,
     });
 
-  it('is 503 with Retry-After while MongoDB is away, health says so, and comes back', async () => {
+  it('answers 503 with Retry-After while MongoDB is unreachable, reports it in health, and recovers', async () => {
     proxy.refuse();
     await until('reports are refused', async () => (await report(0)).status === 503);
     expect(Number((await report(0)).headers.get('retry-after'))).to.be.at.least(1);
@@ -52,7 +52,7 @@ describe('a service whose MongoDB goes', function () {
     expect(linesOf(service, 'MongoDB is away')).to.have.length(1);
   });
 
-  it('ends with exit 1 and one line when MongoDB stays silent', async () => {
+  it('exits 1 with one line when MongoDB stays unreachable', async () => {
     const child = service.child ?? expect.fail('it runs');
     proxy.hold();
     const refused = report(0).catch(() => null);

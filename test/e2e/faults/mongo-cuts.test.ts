@@ -25,7 +25,7 @@ function opening(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
-describe('three services whose line to MongoDB is bad', function () {
+describe('three services with a bad connection to MongoDB', function () {
   this.timeout(600_000);
   let proxy: TcpProxy;
   let services: TestService[];
@@ -50,7 +50,7 @@ describe('three services whose line to MongoDB is bad', function () {
     await proxy?.close();
   });
 
-  it(`answer every report through ${ROUNDS} faults under 24 writers, lose nothing and come back`, async () => {
+  it(`answer every report through ${ROUNDS} faults under 24 writers, lose nothing and recover`, async () => {
     const ledger = new Ledger();
     const statuses = new Set<number>();
     const taken = Array.from({ length: WRITERS }, () => 0);

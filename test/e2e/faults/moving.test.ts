@@ -87,7 +87,7 @@ describe('moving a store, killed', function () {
   }
 
   for (const name of ['backup', 'export'] as const) {
-    it(`aos ${name}: the file is whole, or is not there`, async () => {
+    it(`aos ${name}: leaves a complete file or none`, async () => {
       const file = at(`k.${name}.tar.gz`);
       for (const ms of moments(took[name])) {
         await killed(source.env, [name, file], ms);
@@ -102,7 +102,7 @@ describe('moving a store, killed', function () {
     });
   }
 
-  it('aos restore: the store is not there, or whole after the next start; the same command ends it', async () => {
+  it('aos restore: leaves no store, or a complete one after the next start, and completes on retry', async () => {
     let n = 0;
     for (const ms of moments(await timed(() => aosJson(envOf('timed'), ['restore', at('whole.backup.tar.gz')])))) {
       const env = envOf(`restored${n++}`);
@@ -119,7 +119,7 @@ describe('moving a store, killed', function () {
     }
   });
 
-  it('aos import: the store is empty or whole, or no start serves it until the same command has ended it', async () => {
+  it('aos import: leaves an empty or complete store, or none that starts until the same command completes it', async () => {
     let n = 0;
     const fresh = async (): Promise<NodeJS.ProcessEnv> => {
       const env = envOf(`imported${n++}`);
@@ -150,7 +150,7 @@ describe('moving a store, killed', function () {
     expect(half).to.be.within(0, KILLS);
   });
 
-  it('an import that fails leaves the store empty, without a marker', async () => {
+  it('leaves the store empty, without a marker, after a failed import', async () => {
     const env = envOf('imported0');
     const file = at('other.tar.gz');
     await cp(at('whole.export.tar.gz'), file);

@@ -36,7 +36,7 @@ async function selfSigned(): Promise<{ key: string; cert: string } | null> {
   }
 }
 
-describe('faults: receivers that misbehave', () => {
+describe('faults: misbehaving receivers', () => {
   const servers: (http.Server | https.Server | net.Server)[] = [];
   const sockets = new Set<net.Socket>();
   const timers = new Set<NodeJS.Timeout>();
@@ -64,7 +64,7 @@ describe('faults: receivers that misbehave', () => {
   const raw = (answer: (socket: net.Socket) => void): Promise<string> =>
     listen(net.createServer((socket) => socket.once('data', () => answer(socket))));
 
-  it('each comes to its own end, and a good one waits for none of them', async () => {
+  it('fails each in its own way, and delays no good receiver', async () => {
     const tls = await selfSigned();
     let neverEnded = false;
     const urls: Record<string, string> = {

@@ -99,7 +99,7 @@ async function agree(service: TestService, token: string, known: Known, alone: b
 describe('faults: kill -9 under parallel publishes', function () {
   this.timeout(300_000 + ROUNDS * 60_000);
   for (const engine of engines) {
-    it(`publishes whole or not at all, and once, on ${engine.name}`, async function () {
+    it(`publishes completely or not at all, and once, on ${engine.name}`, async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
       const service = await TestService.started({ ...SETTINGS, ...settings });

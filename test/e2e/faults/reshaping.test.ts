@@ -183,10 +183,10 @@ async function checkProjects(service: TestService, token: string, ledger: Ledger
   }
 }
 
-describe('faults: kill -9 while items are merged and divided', function () {
+describe('faults: kill -9 while items are merged and split', function () {
   this.timeout(300_000 + ROUNDS * 60_000);
   for (const engine of engines) {
-    it(`${ROUNDS} rounds on ${engine.name}: what was acknowledged holds, and no half state stays`, async function () {
+    it(`keeps acknowledged changes and no partial state in ${ROUNDS} rounds on ${engine.name}`, async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
       const service = await TestService.started({ ...SETTINGS, ...settings });

@@ -49,7 +49,7 @@ describe('faults: slow downloads', function () {
     return [answer.statusCode, hash.digest('hex')];
   }
 
-  it(`${READERS} that read nothing give way to who reads, and a thin line is not cut`, async () => {
+  it(`drops ${READERS} readers that read nothing for those that read, and keeps a slow connection`, async () => {
     const right = [200, sha256(archive)];
     const thin = await download('127.0.0.2');
     const taken: Buffer[] = [];

@@ -129,7 +129,7 @@ describe('faults: slow readers', function () {
     [READERS, 'lists with a token', '/api/bugtracker/v1/bugs?limit=200', () => [`Authorization: Bearer ${token}`]],
   ];
   for (const [readers, name, path, headers, times = 1] of attacks) {
-    it(`${readers} that ask for ${name} cost bounded memory, and others are answered`, async () => {
+    it(`limits the memory of ${readers} that request ${name}, and answers others`, async () => {
       const { grown, answers } = await attacked(readers, asking(path, headers()).repeat(times));
       for (const [other] of others) {
         const { 200: read = 0, 201: made = 0, ...more } = Object.fromEntries(answers.get(other) ?? []);

@@ -97,7 +97,7 @@ for (const [nth, engine] of engines.entries()) {
     });
     after(() => service?.dispose());
 
-    it('the tick tells what changed, and stores its events before it ends', async () => {
+    it('reports what changed in the tick, and stores its events before it ends', async () => {
       const first = await service.request('POST', `${BASE}/ping`, token, { source: 'a', interval: 0.05 });
       await until('down is due', () => Date.now() > Date.parse(String(first.body['down_after'])));
       const done = await aos(service.env, ['tick', '--quiet']);
@@ -112,7 +112,7 @@ for (const [nth, engine] of engines.entries()) {
       ).to.deep.equal(['cli']);
     });
 
-    it('tells each alarm once whose process was killed around it', async () => {
+    it('reports each alarm once when its process is killed around it', async () => {
       const trap = join(service.dataDir, 'trap');
       /** What the listener stored: each event once by its id, in the order of the first time. */
       const told = async (source: string): Promise<Told[]> => {
@@ -210,7 +210,7 @@ for (const [nth, engine] of engines.entries()) {
       }
     });
 
-    it('64 first heartbeats at once, through two processes, make one monitor and all succeed', async function () {
+    it('creates one monitor for 64 concurrent first heartbeats through two processes, and accepts all', async function () {
       if (engine.name === 'sqlite') this.skip(); // one process serves an embedded store
       const two = await TestService.started(settings);
       try {
@@ -234,7 +234,7 @@ for (const [nth, engine] of engines.entries()) {
       }
     });
 
-    it('the tick: 0, 2 while another one runs, 0 at once over a killed one, 64, 1 without a store', async () => {
+    it('exits the tick with 0, 2 while another one runs, 0 immediately after a killed one, 64, 1 without a store', async () => {
       const own = await engine.settings();
       const of = await TestService.create({ ...NO_LIMITS, ...own });
       const hold = join(of.dataDir, 'hold');

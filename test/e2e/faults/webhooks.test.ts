@@ -143,7 +143,7 @@ async function logged(service: TestService, token: string): Promise<string[]> {
 describe('faults: kill -9 between commit and delivery', function () {
   this.timeout(300_000 + ROUNDS * 90_000);
   for (const engine of engines) {
-    it(`delivers every event at least once and invents none on ${engine.name}`, async function () {
+    it(`delivers every event at least once and no others on ${engine.name}`, async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
       const to = await Receiver.open(({ response }) => setTimeout(() => response.writeHead(204).end(), 5));

@@ -5,7 +5,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { readPublicKey } from '../../../formats/signature.js';
 
 describe('public keys', () => {
-  it('have the name that openssl gives them', () => {
+  it('have the key id that openssl computes', () => {
     const pem = generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey.export({ type: 'spki', format: 'pem' });
     const der = execFileSync('openssl', ['pkey', '-pubin', '-outform', 'DER'], { input: pem });
     const hash = createHash('sha256').update(der).digest('hex');

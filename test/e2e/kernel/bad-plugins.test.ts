@@ -55,7 +55,7 @@ const LATER: Record<string, string> = {
   ),
 };
 
-describe('plugins that do something wrong', function () {
+describe('faulty plugins', function () {
   let service: TestService;
   let folder: string;
   let runs: string;
@@ -98,7 +98,7 @@ describe('plugins that do something wrong', function () {
     expect((await service.request('GET', '/api/health/ready', null)).status).to.equal(200);
   });
 
-  it('answer 503 on their paths', async () => {
+  it('answer 503 on their routes', async () => {
     for (const id of Object.keys(BAD).filter((one) => one !== 'access')) {
       const { status, body, headers } = await service.request('GET', `/api/${id}/v1/ok`, null);
       expect([id, status, (body['error'] as { code: string } | undefined)?.code]).to.deep.equal([id, 503, 'not_ready']);
@@ -118,7 +118,7 @@ describe('plugins that do something wrong', function () {
     expect(all[GOOD]?.state).to.equal('ready');
   });
 
-  it('that throw outside of every call are failed, and their jobs stop', async () => {
+  it('are failed when they throw outside of a call, and their jobs stop', async () => {
     await until('both failed', async () => {
       const all = await states();
       return Object.keys(LATER).every((id) => all[id]?.state === 'failed');
@@ -132,7 +132,7 @@ describe('plugins that do something wrong', function () {
     expect(service.child?.exitCode).to.equal(null);
   });
 
-  it('are named by `aos doctor` beside the running service', async () => {
+  it('are named by `aos doctor` next to the running service', async () => {
     const { code, stdout } = await aos(service.env, ['doctor', '--json']);
     const { items } = JSON.parse(stdout) as { items: { check: string; ok: boolean; detail: string }[] };
     const faults = new Map(items.flatMap(({ check, ok, detail }) => (ok ? [] : [[check, detail]])));
@@ -141,7 +141,7 @@ describe('plugins that do something wrong', function () {
       expect(faults.get(`plugin ${id}`), id).to.match(/^failed: .*out of order/);
   });
 
-  it('go on once a renamed migration is forgotten', async () => {
+  it('continue when a renamed migration is removed from the history', async () => {
     await service.end();
     const named = (name: string): Promise<void> =>
       writeFile(

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectRoot } from '../../architecture/tree.js';
 
-describe('container: the compiler', () => {
+describe('container: type checks', () => {
   const root = projectRoot();
   const compile = async (fixture: string): Promise<string> => {
     const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -19,11 +19,11 @@ describe('container: the compiler', () => {
     }
   };
 
-  it('takes keys that fit their parameters', async () => {
+  it('accept keys that fit their parameters', async () => {
     expect(await compile('fits')).to.equal('');
   });
 
-  it('refuses a class, a token and a part of one that do not, each at its parameter', async () => {
+  it('reject a class, a token and a part of one that do not fit, each at its parameter', async () => {
     const told = await compile('mismatches');
     const places = [...told.matchAll(/mismatches\.ts\((\d+),/g)].map(([, line]) => Number(line));
     const source = await readFile(join(root, 'test/fixtures/injection/mismatches/mismatches.ts'), 'utf8');

@@ -15,7 +15,7 @@ describe('the plugin API reports', () => {
   };
   const committed = (page: string): Promise<string> => readFile(join(projectRoot(), 'docs', `${page}.md`), 'utf8');
 
-  it('say what the code says: run `node scripts/plugin-api.mjs` after a change of the surface', async () => {
+  it('equal the code: run `node scripts/plugin-api.mjs` after a change of the surface', async () => {
     const text = await printed('plugin-api');
     expect(text).to.equal(await committed('plugin-api'));
     expect(text).to.include(`PLUGIN_API = ${PLUGIN_API};`);

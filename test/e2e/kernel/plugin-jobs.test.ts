@@ -7,7 +7,7 @@ import { aos, SHARED_KEY, TestService } from '../../support/service.js';
 
 const SECRET = 'hunter2-and-more';
 
-describe('a plugin from outside', function () {
+describe('an external plugin', function () {
   let service: TestService;
   const write = (name: string, members: string): Promise<void> =>
     writeFile(
@@ -47,7 +47,7 @@ describe('a plugin from outside', function () {
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  it('has one warning line for each attempt that is retried, and is failing meanwhile', async () => {
+  it('logs one warning for each retried attempt, and is failing meanwhile', async () => {
     const told = (): Record<string, unknown>[] => lines().filter(({ job }) => job === 'sender.send');
     await until('two attempts', () => told().length >= 2);
     for (const line of told()) expect(line).to.include({ level: 40, msg: 'a job failed and will be retried' });
@@ -60,7 +60,7 @@ describe('a plugin from outside', function () {
     expect((body['checks'] as { jobs: { failing: string[] } }).jobs.failing).to.include('sender.send');
   });
 
-  it('is named where its job blocks the event loop', async () => {
+  it('is named when its job blocks the event loop', async () => {
     await until('the line', () =>
       lines().some(({ msg }) =>
         /^the event loop stood still for \d+ ms while .*sender\.compute.* ran$/.test(String(msg)),
@@ -68,13 +68,13 @@ describe('a plugin from outside', function () {
     );
   });
 
-  it('shows a secret setting in no line', async () => {
+  it('shows a secret setting in no log line', async () => {
     await until('a line', () => service.stdout.includes('sends with [redacted]'));
     expect(service.stdout + service.stderr).to.not.include(SECRET);
     expect(service.stdout).to.include('receiver down: [redacted]');
   });
 
-  it('is checked without a start, whatever the installation has', async () => {
+  it('is checked without a start, for any installation', async () => {
     await write('good', `setup: () => ({ start: () => { process.exit(9); } })`);
     const good = await aos(service.env, ['plugin', 'check', join(service.dataDir, 'good.mjs')]);
     expect([good.code, good.stdout], good.stderr).to.deep.equal([0, 'good 1.0.0: ok, 0 routes, 0 pages, 0 commands\n']);

@@ -87,7 +87,7 @@ const CLIENTS = {
   },
 };
 
-describe('openapi.json before openapi-generator', function () {
+describe('openapi.json with openapi-generator', function () {
   let service: TestService;
   let folder: string;
   before(async function () {
@@ -124,7 +124,7 @@ describe('openapi.json before openapi-generator', function () {
     SVC_TOKEN: await service.token('bugtracker:report,bugtracker:read'),
   });
 
-  it('makes a Go client that compiles, reports an error and lists it', async () => {
+  it('generates a Go client that compiles, reports an error and lists it', async () => {
     await writeFile(join(folder, 'go', 'go.mod'), 'module example.com/shop\n\ngo 1.21\n');
     await writeFile(join(folder, 'go', 'main.go'), GO);
     await done('go', ['build', ...UNOPTIMIZED, '-o', 'shop', '.'], SHORT_GO, join(folder, 'go'));
@@ -132,7 +132,7 @@ describe('openapi.json before openapi-generator', function () {
     expect(said).to.equal('201 true 1 Gopher');
   });
 
-  it('makes a Java client that compiles, reports an error and lists it', async () => {
+  it('generates a Java client that compiles, reports an error and lists it', async () => {
     const sources = (await readdir(join(folder, 'java', 'src', 'main', 'java'), { recursive: true }))
       .filter((file) => file.endsWith('.java'))
       .map((file) => join('java', 'src', 'main', 'java', file));

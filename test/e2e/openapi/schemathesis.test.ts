@@ -46,7 +46,7 @@ const NO_LIMITS = Object.fromEntries(
 /** Takes the shared key alone. */
 const OF_THE_SHARED_KEY = ['/api/watchdog/v1/evaluate', '/api/admin/v1/migrate', '/install_db.php'];
 
-describe('openapi.json before schemathesis', function () {
+describe('openapi.json with schemathesis', function () {
   this.timeout(SECONDS * 2_000 + 300_000);
   let service: TestService;
   let folder: string;
@@ -100,17 +100,17 @@ describe('openapi.json before schemathesis', function () {
     return output;
   }
 
-  it('every operation, with a token that may do everything', async () => {
+  it('passes for every operation, with a token of all scopes', async () => {
     const token = await service.token(SCOPES);
     const operations = await judged(token, 1, '--exclude-operation-id', 'revokeOwnToken');
     expect(operations).to.be.at.least(70);
   });
 
-  it('the end of a token, with one of its own', async () => {
+  it('passes for the deletion of a token, with its own token', async () => {
     await judged(await service.token('bugtracker:report'), 1 / 12, '--include-operation-id', 'revokeOwnToken');
   });
 
-  it('what takes the shared key', async () => {
+  it('passes for the operations with the shared key', async () => {
     await judged(SHARED_KEY, 1 / 6, ...OF_THE_SHARED_KEY.flatMap((path) => ['--include-path', path]));
   });
 });

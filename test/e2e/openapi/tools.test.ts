@@ -59,7 +59,7 @@ void main();
 /** hey-api's own runtime, the same for every description, does not compile under the flag (hey-api/hey-api#2363). */
 const OF_ITS_RUNTIME = /^(?:hey\/(?:client|core)\/|\s)/;
 
-describe('openapi.json before foreign programs', function () {
+describe('openapi.json with other tools', function () {
   let service: TestService;
   let folder: string;
   before(async function () {
@@ -93,7 +93,7 @@ describe('openapi.json before foreign programs', function () {
     expect(code, output).to.equal(0);
   });
 
-  it('makes types for openapi-fetch, with which a program compiles, reports an error and lists monitors', async () => {
+  it('generates types for openapi-fetch, with which a program compiles, reports an error and lists monitors', async () => {
     const tools = join(TOOLS, 'npm', 'node_modules');
     await symlink(tools, join(folder, 'node_modules'));
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
@@ -115,7 +115,7 @@ describe('openapi.json before foreign programs', function () {
     expect([code, output.trim()]).to.deep.equal([0, '[201,true,200,0]']);
   });
 
-  it('makes a client with hey-api, whose types compile with exactOptionalPropertyTypes, and which reports and lists', async () => {
+  it('generates a client with hey-api, whose types compile with exactOptionalPropertyTypes, and which reports and lists', async () => {
     const generated = ['-i', 'openapi.json', '-o', 'hey', '--no-log-file', '-s'];
     const tools = join(TOOLS, 'npm', 'node_modules', '.bin', 'openapi-ts');
     const [made, said] = await run(process.execPath, [...SHORT_NODE, tools, ...generated], {}, folder);
@@ -133,7 +133,7 @@ describe('openapi.json before foreign programs', function () {
     expect([code, output.trim()]).to.deep.equal([0, '[true,1]']);
   });
 
-  it('makes a Python client that imports and reports an error', async () => {
+  it('generates a Python client that imports and reports an error', async () => {
     const python = { PYTHONPATH: join(TOOLS, 'python') };
     const make = [
       '-m',

@@ -89,7 +89,7 @@ describe('the packed service', function () {
     await ended;
   };
 
-  it('holds what a user needs, and no test of its own', async () => {
+  it('contains what a user needs, and none of its tests', async () => {
     const files = await readdir(join(folder, 'node_modules', 'aos'), { recursive: true });
     expect(files).to.include.members([
       'config/default.json',
@@ -104,7 +104,7 @@ describe('the packed service', function () {
     expect(files.filter((file) => /^dist\/test\/|\.map$/.test(file))).to.deep.equal([]);
   });
 
-  it('gives `aos/plugin`, `aos/domain` and `aos/testing` to a module of their own, in any order', async () => {
+  it('exports `aos/plugin`, `aos/domain` and `aos/testing` to other modules, in any order', async () => {
     for (const [name, value] of [
       ['plugin', 'definePlugin'],
       ['domain', 'BUG_CREATED'],
@@ -115,7 +115,7 @@ describe('the packed service', function () {
     }
   });
 
-  it('makes plugins whose tests are green and which run, in TypeScript and in plain JavaScript', async () => {
+  it('creates plugins whose tests pass and which run, in TypeScript and in plain JavaScript', async () => {
     await aos('plugin', 'new', 'on-call');
     await aos('plugin', 'new', 'jay', '--js');
     // Beside an installed service nothing is linked and nothing has to be installed.
@@ -140,7 +140,7 @@ describe('the packed service', function () {
     await stop(running);
   });
 
-  it('builds the guide’s example, whose tests are green, and runs with it', async () => {
+  it('builds the guide’s example, whose tests pass, and runs with it', async () => {
     const example = join(folder, 'example');
     await cp(join(folder, 'node_modules', 'aos', 'examples', 'on-call'), example, { recursive: true });
     expect(await done('npm', ['test'], { cwd: example })).to.match(/^# pass 6$/m);

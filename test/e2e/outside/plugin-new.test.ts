@@ -39,7 +39,7 @@ describe('aos plugin new', function () {
   };
   after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
-  it('says what it wrote and what comes next, as text and as JSON', async () => {
+  it('prints what it wrote and the next step, as text and as JSON', async () => {
     const cwd = await fresh(tmpdir());
     const told = await aos(cwd, 'plugin', 'new', 'on-call');
     expect(told).to.include({ code: 0, stderr: '' });
@@ -58,7 +58,7 @@ describe('aos plugin new', function () {
     expect(answer.files.some((file) => file.endsWith('.ts'))).to.equal(false);
   });
 
-  it('leaves nothing of its template behind', async () => {
+  it('leaves no placeholder of its template', async () => {
     const cwd = await fresh(tmpdir());
     await aos(cwd, 'plugin', 'new', 'night-shift');
     const meta = JSON.parse(await readFile(join(cwd, 'night-shift', 'package.json'), 'utf8')) as Record<
@@ -88,7 +88,7 @@ describe('aos plugin new', function () {
     ['system', 'is in use by the service'],
   ];
   for (const [name, says] of refused) {
-    it(`refuses ${name.slice(0, 12)}: ${says}`, async () => {
+    it(`rejects ${name.slice(0, 12)}: ${says}`, async () => {
       const cwd = await fresh(tmpdir());
       // As a program, one of each of the three; the others in this process.
       const told = await (STARTED.has(name) ? aos : here)(cwd, 'plugin', 'new', '--js', '--', name);
@@ -98,7 +98,7 @@ describe('aos plugin new', function () {
     });
   }
 
-  it('refuses a folder that exists and leaves it alone; a missing name is wrong usage', async () => {
+  it('rejects an existing folder and keeps it, and reports a missing name as wrong usage', async () => {
     const cwd = await fresh(tmpdir());
     await mkdir(join(cwd, 'chat'));
     const told = await aos(cwd, 'plugin', 'new', 'chat', '--json');
@@ -112,7 +112,7 @@ describe('aos plugin new', function () {
     expect(help.stdout).to.include('Usage: aos plugin new <name> [--js] [--json]');
   });
 
-  it('writes also where the configuration is at fault', async () => {
+  it('writes also with an invalid configuration', async () => {
     const cwd = await fresh(tmpdir());
     const env = cleanEnv({ SVC_CONFIG: 'missing.json' });
     expect(await run(process.execPath, [CLI, 'plugin', 'new', 'jay', '--js'], { cwd, env })).to.include({ code: 0 });
@@ -123,14 +123,14 @@ describe('aos plugin new', function () {
     ['in the checkout', inCheckout],
     ['beside it', tmpdir()],
   ] as const) {
-    it(`runs at once, and its tests are green, in plain JavaScript ${where}`, async () => {
+    it(`creates a plugin that runs, and whose tests pass, in plain JavaScript ${where}`, async () => {
       const cwd = await fresh(above);
       await aos(cwd, 'plugin', 'new', 'jay', '--js');
       expect(await done('npm', ['test'], { cwd: join(cwd, 'jay') })).to.match(/^# pass 6$/m);
     });
   }
 
-  it('is tested before it was compiled, and compiles to what was written, in TypeScript', async () => {
+  it('creates a plugin in TypeScript that is tested before it compiles to the same code', async () => {
     const cwd = await fresh(inCheckout);
     await aos(cwd, 'plugin', 'new', 'tess');
     const folder = join(cwd, 'tess');

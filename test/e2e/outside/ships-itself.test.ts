@@ -121,7 +121,7 @@ describe('AOS ships itself', function () {
     await writeFile(file, JSON.stringify({ ...manifest, version }, null, 2));
   }
 
-  it('is installed by the agent and runs from there', async () => {
+  it('is installed by the agent and runs there', async () => {
     await setVersion('1.0.0');
     await publish();
     const installed = await agent('--action', 'install', '--yes');

@@ -33,13 +33,13 @@ describe('the units of systemd', function () {
   after(() => (dir === undefined ? undefined : rm(dir, { recursive: true })));
 
   for (const unit of UNITS)
-    it(`${unit} is without fault`, async () => {
+    it(`${unit} is valid`, async () => {
       const judged = await run('systemd-analyze', ['verify', '--man=no', `./${unit}`], { cwd: dir });
       expect(judged.stderr + judged.stdout).to.equal('');
       expect(judged.code).to.equal(0);
     });
 
-  it('aos.service needs no update agent, and recovers an update where there is one', async () => {
+  it('aos.service needs no update agent, and recovers an update with one', async () => {
     const [unit, added] = await Promise.all(
       ['aos.service', 'aos-recover.conf'].map((name) => readFile(join(EXAMPLES, name), 'utf8')),
     );
@@ -48,7 +48,7 @@ describe('the units of systemd', function () {
     expect(added).to.match(/^ExecStartPre=\+\S+update-agent --action recover /m);
   });
 
-  it('aos.service is exposed to little', async () => {
+  it('aos.service has a low exposure', async () => {
     const args = ['security', '--offline=true', `--threshold=${MOST_EXPOSED}`, './aos.service'];
     const judged = await run('systemd-analyze', args, { cwd: dir });
     expect(judged.code, judged.stdout + judged.stderr).to.equal(0);

@@ -44,7 +44,7 @@ suite('sentry intake from a browser', () => {
   };
   const envelope = (id: string): string => sentryEnvelope(sentryEvent(1, id.repeat(32), 2048));
 
-  it('sends envelopes without and with a pre-flight, and plain reports, and reads the answers', async () => {
+  it('accepts envelopes without and with a preflight, and plain reports, with readable responses', async () => {
     // The key in the query and a plain body: no pre-flight, as the SDK does it.
     expect(await post(`/api/1/envelope/?sentry_key=${key}&sentry_version=7`, envelope('a'), {})).to.deep.equal([
       200,
@@ -60,7 +60,7 @@ suite('sentry intake from a browser', () => {
     expect((await post(`/api/1/store/?sentry_key=${key}`, store, {}))[0]).to.equal(200);
   });
 
-  it('reads when it shall come back', async () => {
+  it('exposes Retry-After', async () => {
     const [status, , limits] = await post(`/api/1/envelope/?sentry_key=${key}`, envelope('d'), {});
     expect(status).to.equal(429);
     expect(limits).to.match(/^\d+:error:key$/);

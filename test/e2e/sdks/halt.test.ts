@@ -89,7 +89,7 @@ describe('a rollout and the sessions of a real SDK', () => {
     return found?.halted_reason ?? null;
   }
 
-  it('crashes of two addresses stop it, those of one alone do not', async () => {
+  it('is halted by crashes of two addresses, but not of one', async () => {
     const [here, there] = [await proxyOf('198.51.100.7'), await proxyOf('203.0.113.9')];
     for (const slug of ['shop', 'tools']) {
       await sessions(slug, '1.4.0', here, 60, 0);

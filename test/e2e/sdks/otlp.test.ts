@@ -53,14 +53,14 @@ suite('logs of OpenTelemetry’s SDKs', () => {
   const ERROR = { error_level: 'error', first_build: '1.4.2', hit_count: 1, source: 'sdk' };
   const CART = { ...ERROR, title: 'CartError: the cart has no lines' };
 
-  it('come from Python', async () => {
+  it('arrive from Python', async () => {
     const env = { PYTHONPATH: PYTHON, PYTHONDONTWRITEBYTECODE: '1' };
     const item = await itemOf('python', 'python3', [program('report.py')], env);
     expect(item).to.include(CART);
     expect(item?.['stack_trace']).to.match(/^Traceback [^]* in total\n/);
   });
 
-  it('come from Go', async () => {
+  it('arrive from Go', async () => {
     const item = await itemOf('go', GO, []);
     expect(item).to.include({
       ...ERROR,
@@ -70,7 +70,7 @@ suite('logs of OpenTelemetry’s SDKs', () => {
     expect(item?.['stack_trace']).to.match(/^goroutine 1 /);
   });
 
-  it('come from Java, by its appender for Logback', async () => {
+  it('arrive from Java, by its appender for Logback', async () => {
     const env = {
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
       OTEL_TRACES_EXPORTER: 'none',
@@ -90,7 +90,7 @@ suite('logs of OpenTelemetry’s SDKs', () => {
   });
 
   for (const encoding of ['http', 'proto']) {
-    it(`come from Node, by its exporter "${encoding}"`, async () => {
+    it(`arrive from Node, by its exporter "${encoding}"`, async () => {
       await mkdir(NODE, { recursive: true });
       // Beside the packages that it imports.
       const copy = join(NODE, 'report.mjs');

@@ -82,7 +82,7 @@ function suite(program: Program, sites: () => Sites): void {
       expect(itemOf(message)).to.include({ title: 'stock is low', hit_count: 2, error_level: 'warning' });
     });
 
-    it('takes sessions and transactions beside them, and stores none of these as items', () => {
+    it('accepts sessions and transactions next to them, and stores none of these as items', () => {
       expect([...calls.keys()]).to.deep.equal(['2xx']);
       expect(calls.get('2xx')).to.be.greaterThan(4);
     });
@@ -97,7 +97,7 @@ function suite(program: Program, sites: () => Sites): void {
       expect(crash).to.deep.include({ file: item['file_path'], line_no: item['line_no'], function: expected.function });
     });
 
-    it('tells the causes', () => {
+    it('shows the causes', () => {
       expect(itemOf(error)['stack_trace']).to.include(expected.cause);
     });
 
@@ -115,7 +115,7 @@ function suite(program: Program, sites: () => Sites): void {
       expect(item['dedup_key']).to.equal(dedup_key);
     });
 
-    it('carries version, environment, host and tags', () => {
+    it('includes version, environment, host and tags', () => {
       for (const group of [error, message]) {
         expect(itemOf(group)).to.include({ app_version: '1.4.2', environment: 'production' });
         expect(itemOf(group)['tags']).to.deep.equal(['shop:eu']);
@@ -123,7 +123,7 @@ function suite(program: Program, sites: () => Sites): void {
       }
     });
 
-    it('keeps each event under its own id and time', () => {
+    it('stores each event under its own id and time', () => {
       const refs = [...occurrencesOf(error), ...occurrencesOf(message)].map((one) => one['client_ref']);
       expect(new Set(refs).size).to.equal(4);
       for (const ref of refs) expect(ref).to.match(/^[0-9a-f]{32}$/);
@@ -132,7 +132,7 @@ function suite(program: Program, sites: () => Sites): void {
       }
     });
 
-    it('keeps breadcrumbs and contexts with the occurrence, and nothing that names its user', () => {
+    it('stores breadcrumbs and contexts with the occurrence, without the user’s name', () => {
       const [newest] = occurrencesOf(error);
       const crumbs = newest?.['breadcrumbs'] as Loose[];
       expect(crumbs[0]).to.include({ category: 'cart', message: 'opened' });
@@ -145,7 +145,7 @@ function suite(program: Program, sites: () => Sites): void {
 
   const { cases } = program;
   if (cases !== undefined)
-    it(`${name}: tells errors apart that look alike, and names them after what they are`, async () => {
+    it(`${name}: distinguishes similar errors, and titles them by their cause`, async () => {
       const { open } = sites();
       await run(program, 'cases', await dsnOf(open, `${name}-cases`));
       const made = (await groups(open, `${name}-cases`)).map((group) => {
@@ -155,7 +155,7 @@ function suite(program: Program, sites: () => Sites): void {
       expect(made).to.have.deep.members(cases);
     });
 
-  it(`${name}: stops sending for as long as a 429 says`, async () => {
+  it(`${name}: stops sending for the time of a 429`, async () => {
     const { narrow } = sites();
     const earlier = await answered(narrow);
     const dsn = await dsnOf(narrow, name);
@@ -195,6 +195,6 @@ describe('sentry sdks', () => {
   suite(NODE, () => sites);
   for (const program of OTHERS) {
     if (isPrepared(program) || (REQUIRED && program.optional !== true)) suite(program, () => sites);
-    else it.skip(`${program.name}: not prepared`);
+    else it.skip(`${program.name}: is not installed`);
   }
 });

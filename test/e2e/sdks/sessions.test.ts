@@ -46,14 +46,14 @@ suite('sessions of real SDKs', function () {
     return (body['versions'] as VersionHealth[])[0];
   };
 
-  it('Python: each request through the WSGI middleware', async () => {
+  it('Python: count each request through the WSGI middleware', async () => {
     const env = { ...process.env, PYTHONPATH: join(CACHE, 'python'), PYTHONDONTWRITEBYTECODE: '1' };
     await run('python3', [source('python/shop.py'), '120', '4', dsn, 'shop@1.3.0+5'], { env });
     await until('120 sessions', async () => (await versionOf('1.3.0'))?.started === 120);
     expect(await versionOf('1.3')).to.include({ errored: 1, crashed: 4, crash_free_sessions: 0.966667 });
   });
 
-  it('Node: each request of its server, and the process', async () => {
+  it('Node: count each request of its server, and the process', async () => {
     await run(process.execPath, [source('node/shop.mjs'), '60', '9', dsn, 'shop@1.4.0']);
     await until('60 sessions', async () => ((await versionOf('1.4.0'))?.started ?? 0) >= 60);
     const one = await versionOf('1.4.0');
@@ -61,7 +61,7 @@ suite('sessions of real SDKs', function () {
     expect(one?.started).to.be.within(60, 61);
   });
 
-  it('browser: each page load of a visitor, and those that crash', async function () {
+  it('browser: count each page load of a visitor, and those that crash', async function () {
     if (CHROMIUM === undefined) this.skip();
     const folder = await mkdtemp(join(tmpdir(), 'aos-sessions-'));
     await symlink(PACKAGES, join(folder, 'node_modules'));

@@ -147,7 +147,7 @@ suite('source maps of real builds', () => {
     expect(raw?.['filename']).to.match(/^http:\/\/127\.0\.0\.1:\d+\/[a-z]+\/dist\/.*\.js$/);
   }
 
-  it('takes those of sentry-cli by debug id, and says before which one is missing', async () => {
+  it('accept those of sentry-cli by debug id, and name a missing one before', async () => {
     const debug = await shop('debug');
     await bundle(debug);
     await cli(debug, 'sourcemaps', 'inject', 'dist');
@@ -169,7 +169,7 @@ suite('source maps of real builds', () => {
     await expectSources(found.find((one) => itemOf(one)['id'] !== itemOf(before)['id']));
   });
 
-  it('takes those of sentry-cli by release and address', async () => {
+  it('accept those of sentry-cli by release and address', async () => {
     const older = await shop('older');
     await bundle(older);
     await page(older, 'dist/app.js');
@@ -206,7 +206,7 @@ suite('source maps of real builds', () => {
     expect(item['stack_trace']).to.match(/^Error: told as text\n    at Cart\.total \(src\/cart\.mjs:\d+:\d+\)\n/);
   }
 
-  it('takes those of the plugin for Vite', async () => {
+  it('accept those of the plugin for Vite', async () => {
     const vite = await shop('vite');
     await page(vite, 'src/main.mjs');
     await writeFile(
@@ -228,7 +228,7 @@ suite('source maps of real builds', () => {
     await expectSources((await items(vite))[0]);
   });
 
-  it('takes those of the plugin for webpack', async () => {
+  it('accept those of the plugin for webpack', async () => {
     const webpack = await shop('webpack');
     await writeFile(
       join(webpack.folder, 'build.mjs'),
@@ -253,7 +253,7 @@ suite('source maps of real builds', () => {
     await expectSources((await items(webpack))[0], true);
   });
 
-  it('takes those of the plugin for esbuild', async () => {
+  it('accept those of the plugin for esbuild', async () => {
     const esbuild = await shop('esbuild');
     await writeFile(
       join(esbuild.folder, 'build.mjs'),

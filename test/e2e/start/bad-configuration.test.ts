@@ -29,7 +29,7 @@ describe('start: a bad configuration', function () {
   };
   for (const [name, extra] of Object.entries(bad)) {
     for (const there of [false, true]) {
-      it(`${name}: one line, exit 1, and ${there ? 'an empty data directory stays empty' : 'no data directory'}`, async () => {
+      it(`${name}: exits 1 with one line, and ${there ? 'an empty data directory stays empty' : 'no data directory'}`, async () => {
         const data = join(folder, 'data');
         if (there) await mkdir(data);
         const { code, stderr } = await serve(there ? name : '', serviceEnv(data, extra));
@@ -71,13 +71,13 @@ describe('start: a bad configuration', function () {
     ],
   };
   for (const [name, [extra, line]] of Object.entries(told)) {
-    it(`${name}: the line names the key, what is wrong and where it came from`, async () => {
+    it(`${name}: names the key, the error and its source in one line`, async () => {
       const { code, stderr } = await serve(name, serviceEnv(join(folder, 'data'), extra));
       expect({ code, stderr }).to.deep.equal({ code: 1, stderr: `configuration: ${line}\n` });
     });
   }
 
-  it('a folder that others use and may write to: no key is made there, and it stays as it was', async () => {
+  it('creates no key in a shared writable folder, and leaves it unchanged', async () => {
     const place = join(folder, 'shared');
     await mkdir(place);
     await writeFile(join(place, 'theirs.txt'), '');
@@ -100,7 +100,7 @@ describe('start: a bad configuration', function () {
     ['server.json', 'data_dir', 'SVC_DATA_DIR'],
     ['installer', 'data_dir', 'SVC_DATA_DIR'],
   ] as const)
-    it(`${name} that another user put into a folder like /tmp: nothing is made beside it (as root)`, async function () {
+    it(`creates nothing next to ${name} of another user in a folder like /tmp (as root)`, async function () {
       if (process.geteuid?.() !== 0) this.skip();
       const place = join(folder, 'everybody’s');
       await mkdir(place);
@@ -120,7 +120,7 @@ describe('start: a bad configuration', function () {
       expect(await readdir(place)).to.deep.equal([name]);
     });
 
-  it('a link of another user to a file that everybody knows is no key (as root)', async function () {
+  it('rejects as key a link of another user to a public file (as root)', async function () {
     if (process.geteuid?.() !== 0) this.skip();
     const place = join(folder, 'everybody’s');
     await mkdir(place);
@@ -133,7 +133,7 @@ describe('start: a bad configuration', function () {
     expect(await readdir(place)).to.deep.equal(['license-key']);
   });
 
-  it('a file that every user may write to: neither configuration, nor secret, nor key, nor plugin', async () => {
+  it('rejects a world-writable file as configuration, secret, key or plugin', async () => {
     const file = join(folder, 'aos.json');
     await writeFile(file, '{}');
     await chmod(file, 0o666);
@@ -159,7 +159,7 @@ describe('start: a bad configuration', function () {
     }
   });
 
-  it('a directory in the place of the store: the line says so, and its mode stays as it was', async () => {
+  it('reports a directory in place of the store, and keeps its mode', async () => {
     const place = join(folder, 'shared');
     await mkdir(place);
     await chmod(place, 0o777);
@@ -172,7 +172,7 @@ describe('start: a bad configuration', function () {
     expect((await stat(place)).mode & 0o777).to.equal(0o777);
   });
 
-  it('a plugin’s section that a file names, beside keys that lie there already: nothing is added', async () => {
+  it('adds nothing to existing keys for a plugin’s section in a file', async () => {
     const data = join(folder, 'data');
     await mkdir(data);
     await writeFile(join(data, 'license-key'), 'x'.repeat(40));

@@ -21,7 +21,7 @@ describe('the table of commands', function () {
 
   const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv => serviceEnv(join(folder, 'data'), extra);
 
-  it('that the build wrote is what the service has', async () => {
+  it('equals the commands of the service', async () => {
     const { commands, whole } = await askedTable();
     expect(whole).to.equal(true);
     expect(await writtenTable()).to.deep.equal(JSON.parse(JSON.stringify(commands)));
@@ -31,7 +31,7 @@ describe('the table of commands', function () {
     expect((await ownCommands()).map(({ name }) => name)).to.deep.equal(Object.keys(OWN));
   });
 
-  it('holds unless the configuration speaks of plugins', async () => {
+  it('is valid unless the configuration names plugins', async () => {
     const file = join(folder, 'aos.json');
     await writeFile(file, '{ "server": { "port": 0 } }');
     expect(await pluginsAreNamed({ SVC_CONFIG: file, PLUGINS: 'x' })).to.equal(false);
@@ -42,7 +42,7 @@ describe('the table of commands', function () {
     expect(await pluginsAreNamed({ SVC_CONFIG: folder })).to.equal(true);
   });
 
-  it('has no commands of a plugin that is off, in help and for whoever calls them', async () => {
+  it('has no commands of a plugin that is off, in help and on calls', async () => {
     const off = env({ SVC_PLUGINS_OFF: '["releases"]' });
     expect((await aos(env(), ['--help'])).stdout).to.include('store selftest');
     const help = await aos(off, ['--help']);
@@ -52,13 +52,13 @@ describe('the table of commands', function () {
     expect(called.stderr).to.include('unknown command "store selftest"');
   });
 
-  it('--version is the package’s', async () => {
+  it('prints the package’s version with --version', async () => {
     const { version } = JSON.parse(await readFile(join(projectRoot(), 'package.json'), 'utf8')) as { version: string };
     expect(await aos(env(), ['--version'])).to.deep.include({ code: 0, stdout: `${version}\n`, stderr: '' });
     expect((await aos(env(), ['--version', 'x'])).code).to.equal(64);
   });
 
-  it('an unknown option is told in one sentence, and the usage', async () => {
+  it('reports an unknown option in one sentence, with the usage', async () => {
     const { code, stderr } = await aos(env(), ['tick', '--bogus']);
     expect({ code, stderr }).to.deep.equal({
       code: 64,
@@ -66,7 +66,7 @@ describe('the table of commands', function () {
     });
   });
 
-  it('a reader that goes away is no fault of the command', async () => {
+  it('ignores a reader that disconnects', async () => {
     const child = spawn(process.execPath, [CLI, '--help'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     const told = text(child.stderr);
@@ -74,7 +74,7 @@ describe('the table of commands', function () {
     expect({ code, told: await told }).to.deep.equal({ code: 0, told: '' });
   });
 
-  it('help, version and wrong words load no library, no plugin and not the composition root', async () => {
+  it('loads no library, no plugin and no composition root for help, version and wrong usage', async () => {
     for (const words of [['--help'], ['--version'], ['token', 'create', '--help'], ['serve', '--bogus'], ['nosuch']]) {
       const seen = join(folder, words.join(''));
       await aos(env({ NODE_V8_COVERAGE: seen }), words);

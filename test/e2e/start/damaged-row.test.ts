@@ -37,7 +37,7 @@ describe('a damaged row', function () {
   };
   const get = async (path: string): Promise<number> => (await service.request('GET', path, token)).status;
 
-  it('fails what is about it, is left out of lists with a warning, told by health at once, and ends nothing', async () => {
+  it('fails its own requests, is left out of lists with a warning, is reported by health immediately, and ends nothing', async () => {
     for (const word of ['one', 'two', 'three']) expect(await report(word)).to.equal(201);
     const { body: list } = await service.request('GET', LIST, token);
     expect(list).to.not.have.property('warnings');
@@ -94,7 +94,7 @@ describe('a damaged row', function () {
   });
 });
 
-describe('a damaged row holds up no other', function () {
+describe('a damaged row next to others', function () {
   let service: TestService;
   before(async () => {
     service = await TestService.started({ SVC_SHARED_KEY: SHARED_KEY });
@@ -113,7 +113,7 @@ describe('a damaged row holds up no other', function () {
     await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 120_000 });
   };
 
-  it('of a monitor: the evaluator goes on with all others, and counts an error', async () => {
+  it('of a monitor: the evaluator continues with all others, and counts an error', async () => {
     const ping = await service.token('watchdog:ping,watchdog:read');
     const manage = await service.token('watchdog:manage');
     await service.project('shop');
@@ -163,7 +163,7 @@ describe('a damaged row holds up no other', function () {
       expect(service.stdout).to.include(`the document \\"${id}\\" of watchdog_monitors cannot be read`);
   });
 
-  it('of a release, a project and a license: a start serves all others, and no history is lost', async () => {
+  it('of a release, a project and a license: a start serves all others, and loses no history', async () => {
     const token = await service.token('updateservice:publish,license:manage,projects:manage');
     for (const slug of ['first', 'second', 'third']) await service.project(slug);
     const publish = async (product: string, version: string): Promise<Response> =>

@@ -48,7 +48,7 @@ describe('start: the command line before anything runs', function () {
     [['serve', '--bogus'], 64],
     [[], 64],
   ] as [string[], number][]) {
-    it(`aos ${words.join(' ')}: exit ${code}, and nothing is made`, async () => {
+    it(`aos ${words.join(' ')}: exits ${code}, and creates nothing`, async () => {
       const { code: ended, stdout, stderr } = await aos(env({ SVC_STORAGE_URL: 'sqlite:aos.db' }), words);
       expect(ended, stderr).to.equal(code);
       expect(`${stdout}${stderr}`).to.include('aos ');
@@ -56,7 +56,7 @@ describe('start: the command line before anything runs', function () {
     });
   }
 
-  it('warns where X-Forwarded-For came from a proxy that is not listed, until it is; so do health and /system', async () => {
+  it('warns of X-Forwarded-For from an unlisted proxy in doctor, health and /system', async () => {
     await prepare(join(folder, 'data'), serviceEnv, PASSWORD_COST);
     const service = await TestService.create(QUIET, join(folder, 'data'));
     await service.startHere();
@@ -97,7 +97,7 @@ describe('start: the command line before anything runs', function () {
     expect(item?.mend).to.include('chown -R');
   });
 
-  it('finds nothing wrong before the first start but that there is no store, and makes nothing', async () => {
+  it('reports only the missing store before the first start, and creates nothing', async () => {
     const report = await doctor({}, aos);
     expect(faults(report), JSON.stringify(report)).to.deep.equal(['store']);
     const missing = report.items.find(({ check }) => check === 'store');
@@ -121,7 +121,7 @@ describe('start: the command line before anything runs', function () {
     ['data directory', {}, 'open'],
     ['plugins', {}, 'plugins'],
   ] as [string, Record<string, string>, string | null][]) {
-    it(`names ${fault} alone${Object.keys(extra).length > 0 ? ` (${Object.keys(extra).join()})` : ''}`, async () => {
+    it(`names only ${fault}${Object.keys(extra).length > 0 ? ` (${Object.keys(extra).join()})` : ''}`, async () => {
       const data = join(folder, 'data');
       await mkdir(data, { mode: 0o700 });
       const settings = { ...extra };
@@ -152,7 +152,7 @@ describe('start: the command line before anything runs', function () {
     return config;
   };
 
-  it('names the folder of the backups of the embedded store while no service runs', async () => {
+  it('names the folder of the backups of the embedded store without a running service', async () => {
     const service = await TestService.create();
     try {
       const { stdout } = await aos(service.env, ['doctor', '--json']);
@@ -164,7 +164,7 @@ describe('start: the command line before anything runs', function () {
     }
   });
 
-  it('says of each plugin by itself how it is, before the first start and beside the running service', async () => {
+  it('reports the state of each plugin, before the first start and next to the running service', async () => {
     const config = await outside("{ ok: !started, pager: started ? 'no answer' : 'not asked' }");
     const before = await doctor({ SVC_CONFIG: config });
     expect(before.items.find(({ check }) => check === 'plugin oncall')).to.deep.include({ ok: true, detail: 'ready' });
@@ -192,7 +192,7 @@ describe('start: the command line before anything runs', function () {
     }
   });
 
-  it('names a MongoDB that does not answer', async () => {
+  it('names a MongoDB that does not respond', async () => {
     const report = await doctor({
       SVC_STORAGE_URL: 'mongodb://127.0.0.1:9/aos',
       SVC_RELEASE_PRIVATE_KEY: '',
@@ -203,7 +203,7 @@ describe('start: the command line before anything runs', function () {
     expect(report.skipped).to.deep.equal(['migrations']);
   });
 
-  it('serve --json prints one document, and its log goes to stderr', async () => {
+  it('serve --json: prints one document, and logs to stderr', async () => {
     const service = await TestService.create({ SVC_LOG_LEVEL: 'info' });
     const running = service.start(['serve', '--json']).catch(() => undefined);
     try {
@@ -230,7 +230,7 @@ describe('start: the command line before anything runs', function () {
     const itemOf = ({ items }: Report, name: string) => items.find(({ check }) => check === name);
     const made = (): Promise<void> => prepare(join(folder, 'data'), serviceEnv, PASSWORD_COST);
 
-    it('that is no database, or is damaged: what to do, with the newest backup', async () => {
+    it('is not a database, or is damaged: prints the fix, with the newest backup', async () => {
       await mkdir(join(folder, 'data', 'backups'), { recursive: true, mode: 0o700 });
       await chmod(join(folder, 'data'), 0o700);
       await writeFile(file(), 'this is no database '.repeat(500), { mode: 0o600 });
@@ -245,7 +245,7 @@ describe('start: the command line before anything runs', function () {
         .and.include('aos-20261102T000000Z-before');
     });
 
-    it('half imported: named with the archive, and what to do', async () => {
+    it('is half imported: prints the archive and the fix', async () => {
       await made();
       expect(itemOf(await run(), 'import')).to.include({ ok: true, detail: 'none was cut off' });
       const store = new SqliteStore({ path: file(), durability: 'full' });
@@ -259,7 +259,7 @@ describe('start: the command line before anything runs', function () {
       expect(half?.mend).to.include('run the import again');
     });
 
-    it('with a damaged row: found with --deep, which reads all, and not without it', async () => {
+    it('has a damaged row: reports it with --deep, which reads all, and not without it', async () => {
       await made();
       expect(itemOf(await run('--deep'), 'stored data')?.detail).to.match(/^\d+ documents can be read$/);
       const connection = new Connection({ path: file(), durability: 'full' });

@@ -119,7 +119,7 @@ const said = (one: Run, text: string): Promise<void> => until(`${text} on stderr
 const COMMANDS = [['serve'], ['user', 'list']];
 
 for (const engine of engines) {
-  describe(`start: a failed boot ends by itself (${engine.name})`, function () {
+  describe(`start: a failed boot ends without help (${engine.name})`, function () {
     let place: Place;
     /** A store that a start has left: for phases after those that make one. */
     let used: Record<string, string> | undefined;
@@ -149,9 +149,10 @@ for (const engine of engines) {
     /** No engine is open yet in these. */
     function beforeAnyStore(words: string[]): void {
       const name = words.join(' ');
-      it(`${name}: configuration`, () => place.refused(words, { SVC_PORT: 'eighty' }, /server\.port/));
+      it(`${name}: ends with an invalid configuration`, () =>
+        place.refused(words, { SVC_PORT: 'eighty' }, /server\.port/));
 
-      it(`${name}: a key that cannot be used`, async () => {
+      it(`${name}: ends with an unusable key`, async () => {
         const path = join(place.folder, 'release.pem');
         await writeFile(path, 'no key');
         await saysHere(place.env({ SVC_RELEASE_PRIVATE_KEY: path }), words, /release_private_key/);
@@ -164,7 +165,7 @@ for (const engine of engines) {
       if (engine.name === 'sqlite') beforeAnyStore(words);
 
       for (const [phase, text] of Object.entries(PHASES)) {
-        it(`${name}: ${phase} of a critical plugin`, async () => {
+        it(`${name}: ends with a fault in ${phase} of a critical plugin`, async () => {
           await onUsedStore();
           // A command does not migrate a store of several processes.
           const migrates = engine.name === 'sqlite' || words[0] === 'serve';
@@ -177,13 +178,13 @@ for (const engine of engines) {
       }
 
       if (engine.name === 'sqlite') {
-        it(`${name}: a store that cannot be opened`, async () => {
+        it(`${name}: ends with a store that cannot be opened`, async () => {
           await mkdir(join(place.folder, 'data', 'aos.db'), { recursive: true });
           await prepareKeys(join(place.folder, 'data'), serviceEnv);
           await saysHere(place.env(), words, /aos\.db|database file|directory/);
         });
 
-        it(`${name}: a store that is none`, async () => {
+        it(`${name}: ends with a file that is not a store`, async () => {
           const data = join(place.folder, 'data');
           await mkdir(data);
           await prepareKeys(data, serviceEnv);
@@ -191,10 +192,10 @@ for (const engine of engines) {
           await place.refused(words, {}, /not a database|NOTADB/);
         });
       } else {
-        it(`${name}: keys that are not given`, () =>
+        it(`${name}: ends without keys`, () =>
           saysHere(place.env({ SVC_LICENSE_KEY_FILE: '/dev/null' }), words, /license_key/));
 
-        it(`${name}: keys that the store is not used with`, async () => {
+        it(`${name}: ends with keys of another store`, async () => {
           await onUsedStore();
           await place.refused(
             words,
@@ -206,14 +207,14 @@ for (const engine of engines) {
     }
 
     for (const [phase, text] of Object.entries(SERVE_PHASES)) {
-      it(`serve: ${phase}`, async () => {
+      it(`serve: ends with a fault in ${phase}`, async () => {
         await onUsedStore();
         // In this process its log would come between the lines of the runner.
         await place.fails(['serve'], await place.plugin(plugin(text)), /out of order|api\/faulty/);
       });
     }
 
-    it('serve: a port that is taken', async () => {
+    it('serve: ends with a port in use', async () => {
       await onUsedStore();
       const taken = createServer().listen(0, '127.0.0.1');
       await once(taken, 'listening');
@@ -229,7 +230,7 @@ for (const engine of engines) {
       await refused.finally(() => taken.close());
     });
 
-    it('serve: a data directory that another server has', async function () {
+    it('serve: ends with a data directory of another server', async function () {
       if (engine.name !== 'sqlite') this.skip();
       await onUsedStore();
       const { folder } = place;
@@ -256,7 +257,7 @@ for (const engine of engines) {
       }
     });
 
-    it('serve: a plugin whose stop hangs, while the store is busy: its threads end before the process does', async () => {
+    it('serve: ends the threads before the process when a plugin’s stop hangs and the store is busy', async () => {
       await onUsedStore();
       // The threads are those of the embedded store, twenty searches for a few; another store is busy in its own server,
       // where a search now and then does.
@@ -271,7 +272,7 @@ for (const engine of engines) {
       expect(one.stderr).to.not.include('panicked');
     });
 
-    it('serve: a second SIGTERM ends a stop that hangs', async () => {
+    it('serve: ends a hanging stop with a second SIGTERM', async () => {
       await onUsedStore();
       const phase = `setup: () => ({ start: () => process.stderr.write('started\\n'), stop: async () => { process.stderr.write('hanging\\n'); setTimeout(() => process.stderr.write('late'), ${GIVEN_UP_MS}); ${hangs} } }),`;
       const one = run(place.env(await place.plugin(plugin(phase))), ['serve']);
@@ -287,7 +288,7 @@ for (const engine of engines) {
 }
 
 /** All begin at once: together they take as long as the longest. */
-describe('start: a failed boot that waits for a limit of time', function () {
+describe('start: a failed boot that reaches a time limit', function () {
   const places: Place[] = [];
   const ends = new Map<string, Promise<void>>();
 
@@ -323,11 +324,11 @@ describe('start: a failed boot that waits for a limit of time', function () {
   after(() => Promise.all(places.map(({ folder }) => rm(folder, { recursive: true, force: true }))));
 
   for (const { name } of engines)
-    it(`serve: one SIGTERM ends a start that hangs (${name})`, async function () {
+    it(`serve: ends a hanging start with one SIGTERM (${name})`, async function () {
       await (ends.get(name) ?? this.skip());
     });
   for (const words of COMMANDS)
-    it(`${words.join(' ')}: a server that does not answer (mongodb)`, async function () {
+    it(`${words.join(' ')}: ends without a response of the server (mongodb)`, async function () {
       await (ends.get(words.join(' ')) ?? this.skip());
     });
 });

@@ -37,7 +37,7 @@ describe('a migration that fails', () => {
     expect(await copies()).to.have.length(1);
   });
 
-  it('makes the endpoint answer 500, and the service goes on without its plugin', async () => {
+  it('makes the endpoint answer 500, and the service continues without its plugin', async () => {
     await service.start();
     const { status, body } = await service.request('POST', '/api/admin/v1/migrate', SHARED_KEY);
     expect([status, (body['error'] as { code: string }).code]).to.deep.equal([500, 'internal_error']);
@@ -49,7 +49,7 @@ describe('a migration that fails', () => {
     expect(await copies()).to.have.length(1);
   });
 
-  it('is applied once its cause is gone, with the copy of before still there', async () => {
+  it('is applied when its cause is gone, with the earlier backup', async () => {
     await plugin('');
     const { code, stdout } = await aos(service.env, ['migrate']);
     expect([code, stdout]).to.deep.equal([0, 'Applied: oncall:001-calls.\n']);

@@ -64,7 +64,7 @@ describe('rotation of keys', function () {
   const kidOf = async (license_key: string): Promise<unknown> =>
     (await service.request('POST', `${LICENSE}/validate`, null, { license_key, product: 'shop' })).body['kid'];
 
-  it('of licenses: answers carry the new key, and an old file verifies by the chain', async () => {
+  it('of licenses: signs answers with the new key, and verifies an old file by the chain', async () => {
     service = await TestService.here();
     const key = await newLicense();
     const old = await file(key, 'web-1');
@@ -84,7 +84,7 @@ describe('rotation of keys', function () {
     expect(verifyLicenseFile(await file(key, 'web-1'), after.public_key, checks)).to.include({ valid: true });
   });
 
-  it('of licenses whose key is configured: names the setting without --to, and rotates with it', async () => {
+  it('of licenses with a configured key: names the setting without --to, and rotates with it', async () => {
     service = await TestService.create(QUIET, undefined, PASSWORD_COST);
     service.env['SVC_LICENSE_KEY'] = ed25519();
     await service.startHere();
@@ -111,7 +111,7 @@ describe('rotation of keys', function () {
     expect(await kidOf(key)).to.equal(rotated['kid']);
   });
 
-  it('of releases whose key is configured: names the setting without --to, takes no file that is no key, and rotates', async () => {
+  it('of releases with a configured key: names the setting without --to, rejects a file that is not a key, and rotates', async () => {
     service = await TestService.create(QUIET, undefined, PASSWORD_COST);
     const path = join(service.dataDir, 'first.pem');
     await writeFile(path, rsa());

@@ -31,7 +31,7 @@ interface Published {
   predecessors: { kid?: string; key_id?: string; public_key: string }[];
 }
 
-describe('keys, changed under load', function () {
+describe('keys that change under load', function () {
   let service: TestService;
   let dir: string;
   /** The last one that the service listened at: what a client is given does not end with it. */
@@ -87,7 +87,7 @@ describe('keys, changed under load', function () {
     return found;
   };
 
-  it('the license key: every client goes on with the key that it pinned, and old files stay good', async () => {
+  it('the license key: every client continues with its pinned key, and old files stay valid', async () => {
     await open(TestService.started(UNLIMITED));
     const key = await newLicense();
     const first = await pubkey(LICENSE);
@@ -204,7 +204,7 @@ describe('keys, changed under load', function () {
     expect(manifests.size, 'the manifest stays as it is').to.equal(1);
   });
 
-  it('the shared key: the new one holds at the restart, and nothing else changes', async () => {
+  it('the shared key: the new one is valid from the restart, and nothing else changes', async () => {
     await open(TestService.here(UNLIMITED));
     const key = await newLicense();
     const { public_key } = await pubkey(LICENSE);
@@ -227,7 +227,7 @@ describe('keys, changed under load', function () {
     expect((await service.request('GET', `${LICENSE}/licenses`, manage)).status, 'tokens go on').to.equal(200);
   });
 
-  it('the webhook key: whoever holds the old or the new one can verify each delivery of the change', async () => {
+  it('the webhook key: each delivery of the change verifies with the old or the new one', async () => {
     const [earlier, next] = ['webhook-key-of-the-first-year-000', 'webhook-key-of-the-second-year-00'] as const;
     const receiver = await Receiver.open();
     try {
@@ -292,7 +292,7 @@ describe('keys, changed under load', function () {
     }
   });
 
-  it('the data key: what it sealed outlives the change of the others, and is lost and found with its file', async () => {
+  it('the data key: sealed data outlives the change of the others, and is lost and found with its file', async () => {
     const receiver = await Receiver.open();
     try {
       await open(TestService.here(UNLIMITED));

@@ -143,7 +143,7 @@ describe('backup, restore, export and import', function () {
     });
   }
 
-  it('a backup of a running service has what was acknowledged before it began; restored elsewhere, everything works', async () => {
+  it('restores what was acknowledged before a backup of a running service to another place, with everything working', async () => {
     const first = await preparedAt('first');
     await first.start();
     const filled = await fill(first);
@@ -193,7 +193,7 @@ describe('backup, restore, export and import', function () {
   });
 
   for (const engine of engines) {
-    it(`an export goes to ${engine.name} and back, equal by hash, and everything works after it`, async function () {
+    it(`exports to ${engine.name} and back, equal by hash, with everything working`, async function () {
       const settings = await engine.settings();
       if (settings === null) {
         this.skip();
@@ -235,7 +235,7 @@ describe('backup, restore, export and import', function () {
     });
   }
 
-  it('an import wants the keys of the service that it comes from, and says which', async () => {
+  it('requires the keys of the source service for an import, and names them', async () => {
     const first = await preparedAt('first');
     await aosJson(first.env, ['export', at('e.tar.gz')]);
     const second = await embeddedAt('second');
@@ -253,7 +253,7 @@ describe('backup, restore, export and import', function () {
     expect((await aosHere(started.env, ['import', at('e.tar.gz')])).code).to.equal(0);
   });
 
-  it('refuses what it cannot do with one sentence, and leaves everything as it was', async () => {
+  it('rejects impossible calls with one sentence, and changes nothing', async () => {
     const first = await embeddedAt('first');
     const none = await aosHere(first.env, ['backup', at('x.tar.gz')]);
     expect([none.code, none.stderr]).to.deep.equal([1, `no store in ${at('first')} (set SVC_DATA_DIR)\n`]);
@@ -290,7 +290,7 @@ describe('backup, restore, export and import', function () {
     });
   });
 
-  it('removes what a killed run of a day ago left beside the target, copies of the store among it', async () => {
+  it('removes what a run killed a day ago left next to the target, with copies of the store', async () => {
     const first = await preparedAt('first');
     const left = ['.copy-0a1b2c3d.partial', '.copy-0a1b2c3d.partial-wal', '.e.tar.gz.0a1b2c3d.partial'];
     const others = ['.copy-0a1b2c3e.partial', '.copy-mine.partial', 'notes.partial'];
@@ -306,7 +306,7 @@ describe('backup, restore, export and import', function () {
   });
 
   for (const name of ['backup', 'restore', 'export', 'import']) {
-    it(`aos ${name} --help and its wrong words open no store and make nothing`, async () => {
+    it(`aos ${name} --help and wrong usage open no store and create nothing`, async () => {
       const { env } = await embeddedAt('none');
       const help = await aos(env, [name, '--help']);
       expect([help.code, help.stdout.includes(`aos ${name} <file>`)]).to.deep.equal([0, true]);
@@ -316,7 +316,7 @@ describe('backup, restore, export and import', function () {
     });
   }
 
-  it('the service makes one before the migrations of a newer version, and says where it lies', async () => {
+  it('creates a backup before the migrations of a newer version, and prints its path', async () => {
     const service = await serviceAt('data', { SVC_PLUGINS_OFF: '["sentry","search","mcp","notifications"]' });
     await service.startHere();
     await service.end();

@@ -23,7 +23,7 @@ const COMMANDS: readonly string[][] = [
   ['export', 'e.tar.gz'],
 ];
 
-describe('a command where there is no installation', () => {
+describe('a command without an installation', () => {
   let folder: string;
   before(async () => (folder = await realpath(await mkdtemp(join(tmpdir(), 'aos-none-')))));
   after(() => rm(folder, { recursive: true, force: true }));
@@ -41,7 +41,7 @@ describe('a command where there is no installation', () => {
   }
 
   for (const words of COMMANDS)
-    it(`exits 1, says so and creates nothing: aos ${words.slice(0, 2).join(' ')}`, async () => {
+    it(`exits 1 with the reason and creates nothing: aos ${words.slice(0, 2).join(' ')}`, async () => {
       expect(await aosThere(words)).to.deep.equal({
         code: 1,
         stdout: '',
@@ -61,7 +61,7 @@ describe('a command where there is no installation', () => {
     ]);
   });
 
-  it('leaves no directory: a restore and an import of a missing file', async () => {
+  it('creates no directory for a restore and an import of a missing file', async () => {
     for (const name of ['restore', 'import']) {
       const { code, stderr } = await aosThere([name, 'none.tar.gz']);
       expect([code, stderr]).to.deep.equal([1, `${join(folder, 'none.tar.gz')} is not there.\n`]);

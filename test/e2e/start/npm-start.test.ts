@@ -54,7 +54,7 @@ describe('npm start', function () {
   }
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGKILL'] as const)
-    it(`ends the server in good order when npm gets ${signal}`, async () => {
+    it(`ends the server cleanly when npm gets ${signal}`, async () => {
       const data = `data-${signal}`;
       const pid = await start(data);
       npm.kill(signal);
@@ -63,7 +63,7 @@ describe('npm start', function () {
       expect(existsSync(join(folder, data, 'server.json'))).to.equal(false);
     });
 
-  it('says what it does before it listens', async () => {
+  it('prints what it does before it listens', async () => {
     await start('data-lines');
     const lines = output.split('\n').filter((line) => /^(Building|Creating|listening)/.test(line));
     expect(lines[0]).to.equal('Building…');

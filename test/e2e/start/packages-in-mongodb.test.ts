@@ -89,7 +89,7 @@ describe('packages in MongoDB, by the real program', function () {
     (await by.request('GET', `${UPDATES}/check?product=shop&version=0`, null)).body['release'] as never;
   const content = packageOf({ 'app.bin': randomBytes(3 * MIB).toString('base64') });
 
-  it('serves from each process what the other has published, with ranges, and to nobody without a credential', async () => {
+  it('serves in each process what the other has published, with ranges, and only with a credential', async () => {
     expect(await publish(one, '1.0', content)).to.include({ status: 201 });
     await until('the other offers it', async () => (await offered(two))?.version === '1.0');
     const { package_url, package_sha256 } = await offered(two);
@@ -121,7 +121,7 @@ describe('packages in MongoDB, by the real program', function () {
     for (const { dataDir } of [one, two]) expect(await readdir(dataDir)).to.not.include('releases');
   });
 
-  it('says that strangers are refused: self-test, health, doctor', async () => {
+  it('reports in self-test, health and doctor that anonymous requests are rejected', async () => {
     const tested = await aosJson<{ protection: string }>(one.env, ['store', 'selftest']);
     expect(tested.protection).to.equal('protected');
     const { body } = await two.request('GET', '/api/health', SHARED_KEY);
@@ -136,7 +136,7 @@ describe('packages in MongoDB, by the real program', function () {
     expect(items.filter(({ ok, check }) => !ok && /release|store/.test(check))).to.deep.equal([]);
   });
 
-  it('replaces and withdraws for all at once', async () => {
+  it('replaces and withdraws for all processes immediately', async () => {
     const next = packageOf({ 'app.txt': 'next' });
     expect(await publish(two, '1.0', next)).to.include({ status: 200, replaced: true });
     const path = '/releases/shop/stable/1.0/any/package.tar.gz';
@@ -147,7 +147,7 @@ describe('packages in MongoDB, by the real program', function () {
     expect(await publish(one, '1.0', next)).to.include({ status: 200 });
   });
 
-  it('offers nothing of a publish that is killed in its middle, and takes it again', async () => {
+  it('offers nothing of a publish that is killed, and accepts it again', async () => {
     const chunks = db.collection('releases.chunks');
     const before = await chunks.countDocuments();
     const sending = request(`${one.url}${UPDATES}/publish?product=shop&version=2.0`, {
@@ -204,7 +204,7 @@ describe('packages in MongoDB, by the real program', function () {
     }
   });
 
-  it('does not start where the configuration contradicts itself', async () => {
+  it('does not start with a contradictory configuration', async () => {
     const keys = Object.fromEntries(Object.entries(settings).filter(([name]) => /KEY/.test(name)));
     const wrong: [Record<string, string>, RegExp][] = [
       [{ ...keys, SVC_RELEASES__URL: 'mongodb:' }, /releases\.url wants storage\.url to name MongoDB/],

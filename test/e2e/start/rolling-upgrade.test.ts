@@ -44,7 +44,7 @@ before(async () => {
 after(() => Promise.all((programs ?? []).map((program) => program.remove())));
 
 for (const engine of engines) {
-  describe(`an upgrade that rolls, on ${engine.name}`, function () {
+  describe(`a rolling upgrade, on ${engine.name}`, function () {
     let old: TestService;
     let next: TestService;
     before(async function () {
@@ -81,7 +81,7 @@ for (const engine of engines) {
     let token: string;
     let last: string;
 
-    it('both versions serve what the other wrote, and the old one starts again on the new store', async () => {
+    it('serves in both versions what the other wrote, and starts the old one again on the new store', async () => {
       await old.start();
       await old.project('shop');
       token = await old.token('bugtracker:report,bugtracker:read');
@@ -106,7 +106,7 @@ for (const engine of engines) {
       }
     });
 
-    it('a step later the first version does not start, and says why in one line; its neighbour does', async () => {
+    it('does not start the first version a step later, with the reason in one line, and starts its successor', async () => {
       await old.end();
       await next.end();
       const [neighbour, later] = programs;

@@ -29,7 +29,7 @@ describe('three processes of one store', function () {
     return true;
   };
 
-  it('divide a limit, and the rest takes over the part of one that stopped', async () => {
+  it('share a limit, and take over the part of one that stopped', async () => {
     const [first] = services;
     const token = (await first?.token('bugtracker:read')) ?? '';
     await until('each knows of the others', () => all(PROCESSES));

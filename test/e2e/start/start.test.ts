@@ -36,7 +36,7 @@ describe('start: the first on the embedded store (sqlite)', () => {
     expect((health.body['schema'] as { pending: string[] }).pending).to.deep.equal([]);
   });
 
-  it('a first start warns of nothing, nor do the first runs of its jobs', async () => {
+  it('logs no warning in a first start and the first runs of its jobs', async () => {
     // Each job that repeats by an interval runs as soon as the service is there.
     await until('the first jobs ran', async () => {
       const metrics = await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${SHARED_KEY}` } });
@@ -50,14 +50,14 @@ describe('start: the first on the embedded store (sqlite)', () => {
     expect(service.stderr).to.equal('');
   });
 
-  it('has stopped on SIGTERM with exit 0, and starts again on the same store', async () => {
+  it('stops on SIGTERM with exit 0, and starts again on the same store', async () => {
     await service.project('shop');
     await service.start();
     const { items } = await aosJson<{ items: { slug: string }[] }>(service.env, ['project', 'list']);
     expect(items.map((p) => p.slug)).to.deep.equal(['shop']);
   });
 
-  it('refuses a second serve on the same store with one line that names the first', async () => {
+  it('rejects a second serve on the same store with one line that names the first', async () => {
     const second = await aos(service.env, ['serve']);
     expect(second.code).to.equal(1);
     expect(second.stderr.trim().split('\n')).to.have.lengthOf(1);
@@ -65,7 +65,7 @@ describe('start: the first on the embedded store (sqlite)', () => {
     expect((await fetch(`${service.url}/api/health/live`)).status).to.equal(200);
   });
 
-  it('starts over a server.json that a killed process left behind', async () => {
+  it('starts with a server.json that a killed process left', async () => {
     await service.end('SIGKILL');
     expect(await readdir(service.dataDir)).to.include('server.json');
     await service.start();
@@ -120,7 +120,7 @@ describe('start: the service on the embedded store (sqlite)', () => {
   });
 });
 
-describe('start: the command line beside a running server', function () {
+describe('start: the command line next to a running server', function () {
   let service: TestService;
   // What answers beside it is in this process.
   before(async () => (service = await TestService.here()));
@@ -151,7 +151,7 @@ describe('start: the command line beside a running server', function () {
     expect(plugins.items.map((p) => p.id)).to.include.members(['access', 'projects', 'bugs', 'errorstream', 'health']);
   });
 
-  it('revokes a token at once for the running server', async () => {
+  it('revokes a token immediately in the running server', async () => {
     const made = await service.command<{ id: string; token: string }>([
       'token',
       'create',
@@ -187,19 +187,19 @@ describe('start: the command line beside a running server', function () {
     ['project', 'create', 'a', '--colour', 'red'],
     ['tick', '--nonsense'],
   ]) {
-    it(`exits 64 on a wrong usage: aos ${args.join(' ')}`, async () => {
+    it(`exits 64 on wrong usage: aos ${args.join(' ')}`, async () => {
       const { code, stderr } = await aos(service.env, args);
       expect(code, stderr).to.equal(64);
       expect(stderr).to.not.equal('');
     });
   }
 
-  it('doctor finds nothing wrong', async () => {
+  it('reports no errors in doctor', async () => {
     const { code, stdout } = await aos(service.env, ['doctor', '--json']);
     expect(code, stdout).to.equal(0);
   });
 
-  it('the tick runs beside the server', async () => {
+  it('runs the tick next to the server', async () => {
     const { code, stdout } = await aos(service.env, ['tick', '--json']);
     expect(code, stdout).to.equal(0);
     expect(JSON.parse(stdout)).to.be.an('object');

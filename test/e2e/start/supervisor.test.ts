@@ -24,7 +24,7 @@ while True:
 `;
 
 describe('a supervisor', () => {
-  it('is known by its environment, and asks only the process that it means', () => {
+  it('is detected by its environment, and applies to its process only', () => {
     expect(supervisionOf({}, 7)).to.equal(null);
     expect(supervisionOf({ NOTIFY_SOCKET: '' }, 7)).to.equal(null);
     expect(supervisionOf({ NOTIFY_SOCKET: 'relative' }, 7)).to.equal(null);
@@ -37,7 +37,7 @@ describe('a supervisor', () => {
     expect(supervisionOf({ ...watched, WATCHDOG_USEC: 'x' }, 7)?.everyMs).to.equal(null);
   });
 
-  describe('hears of the real program', () => {
+  describe('receives notifications of the real program', () => {
     let folder: string;
     const children: ChildProcess[] = [];
     before(async function () {
@@ -51,7 +51,7 @@ describe('a supervisor', () => {
     });
     after(() => (folder === undefined ? undefined : rm(folder, { recursive: true })));
 
-    it('ready, alive, stopping', async function () {
+    it('for ready, alive and stopping', async function () {
       const socket = join(folder, 'notify');
       const listener = spawn('python3', ['-c', LISTENER, socket], { stdio: ['ignore', 'pipe', 'inherit'] });
       children.push(listener);

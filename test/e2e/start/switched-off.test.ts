@@ -131,7 +131,7 @@ describe('start: plugins switched off', function () {
     await service?.dispose();
   });
 
-  it('follows the links of every page when nothing is off', () => {
+  it('follows the links of every page with all plugins on', () => {
     const { visited, dead } = crawl;
     expect(dead).to.deep.equal([]);
     const paths = [...visited].map((path) => path.split('?')[0]);
@@ -149,7 +149,7 @@ describe('start: plugins switched off', function () {
   });
 
   for (const [turn, id] of OPTIONAL.entries()) {
-    it(`${id}: the service starts, takes reports, and no link is dead`, async () => {
+    it(`${id}: starts, accepts reports, and has no dead link`, async () => {
       const off = { SVC_PLUGINS_OFF: JSON.stringify([id]) };
       const running = id === BY_PROGRAM ? await program([id]) : await TestService.firstHere({ ...off, ...STORE });
       const visitor = await visitorOf(running);
@@ -179,7 +179,7 @@ describe('start: plugins switched off', function () {
     });
   }
 
-  it('a critical or unknown one stops the start with one line that names it', async () => {
+  it('stops the start with one line that names a critical or unknown plugin', async () => {
     const stopped = await TestService.first({ SVC_PLUGINS_OFF: '["bugs"]' });
     service = stopped;
     const critical = await aos(stopped.env, ['serve']);

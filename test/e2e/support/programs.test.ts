@@ -10,20 +10,20 @@ describe('programs of tests', () => {
       (error: Error) => error.message,
     );
 
-  it('give what they printed and how they ended', async () => {
+  it('return their output and exit', async () => {
     const ended = await run('sh', ['-c', 'echo one; echo two >&2; exit 3'], here);
     expect(ended).to.deep.equal({ code: 3, signal: null, stdout: 'one\n', stderr: 'two\n' });
     expect(await run('sh', ['-c', 'kill -9 $$'], here)).to.include({ code: null, signal: 'SIGKILL' });
   });
 
-  it('that hang are ended at their limit, with what they had printed', async () => {
+  it('are ended at the limit when they hang, with their output', async () => {
     const told = await failed('echo $$; exec sleep 987');
     expect(told).to.match(/^sh -c .* had not ended after 3 s; still running:\n.* sleep 987\nprinted:\n\d+\n$/);
     const pid = Number(told.trim().split('\n').at(-1));
     expect(() => process.kill(pid, 0)).to.throw('ESRCH');
   });
 
-  it('whose own programs hold their output are told from these', async () => {
+  it('are distinguished from child processes that hold their output', async () => {
     const told = await failed('sleep 986 & echo $!; exit 4');
     expect(told).to.match(/ended with 4, a program that it started had not after 3 s; still running:\n.* sleep 986\n/);
   });

@@ -13,7 +13,7 @@ describe('sentry intake: limits', () => {
   });
   after(() => fixture.stop());
 
-  it('tells in Sentry’s words when to come back', async () => {
+  it('sends Retry-After and Sentry’s headers', async () => {
     const several = ['{}', ...[1, 2, 3].map(() => `{"type":"event"}\n${JSON.stringify(event())}`)].join('\n');
     expect((await fixture.post(ENVELOPE, several)).status).to.equal(200);
     expect((await fixture.post(ENVELOPE, sentryEnvelope(event()))).status).to.equal(200);
@@ -30,7 +30,7 @@ describe('sentry intake: limits', () => {
     }
   });
 
-  it('so also to whoever tries wrong keys too often', async () => {
+  it('sends them also after too many wrong keys', async () => {
     const wrong = { 'x-sentry-auth': 'Sentry sentry_key=wrong' };
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await fixture.post(ENVELOPE, sentryEnvelope(event()), wrong)).status);
@@ -48,7 +48,7 @@ describe('sentry intake: browsers of other origins', () => {
   after(() => fixture.stop());
 
   for (const path of [ENVELOPE, STORE, '/api/errors/v1/report']) {
-    it(`may ask ${path}`, async () => {
+    it(`answers a preflight request for ${path}`, async () => {
       const preflight = await fixture.server.ask('OPTIONS', path, {
         headers: {
           origin: 'https://shop.example.org',
@@ -65,7 +65,7 @@ describe('sentry intake: browsers of other origins', () => {
     });
   }
 
-  it('read the answers', async () => {
+  it('exposes the responses', async () => {
     const origin = { origin: 'https://shop.example.org' };
     const good = await fixture.post(`${ENVELOPE}?sentry_key=${KEY}`, sentryEnvelope(event()), origin);
     const bad = await fixture.post(ENVELOPE, sentryEnvelope(event()), origin);

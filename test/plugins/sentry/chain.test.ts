@@ -79,7 +79,7 @@ describe('sentry chain', () => {
     ['python', 'tenacity.RetryError', 'RetryError[<Future at 0x7f3c2a1b state=finished raised KeyError>]'],
   ];
   for (const [platform, type, value] of WRAPPERS)
-    it(`${type} (${value ?? ''}) gives title and group to what it carries`, () => {
+    it(`uses the title and group of the wrapped exception for ${type} (${value ?? ''})`, () => {
       const inner = { type: 'IoFailed', value: 'full', file: 'disk.x' };
       const wrapper = { type, value, file: 'vendor.x' };
       const made = read(platform, inner, wrapper);
@@ -89,7 +89,7 @@ describe('sentry chain', () => {
       expect(read(platform, wrapper)).to.include({ exception_class: type });
     });
 
-  it('a wrapper in a wrapper is looked through', () => {
+  it('looks through nested wrappers', () => {
     const made = read(
       'java',
       { type: 'IoFailed', value: 'full', file: 'Disk.java' },
@@ -99,7 +99,7 @@ describe('sentry chain', () => {
     expect(made).to.include({ exception_class: 'IoFailed', file: 'Disk.java' });
   });
 
-  it('an exception that says what went wrong keeps its title', () => {
+  it('keeps the title of an exception with a message', () => {
     const made = read(
       'java',
       { type: 'IoFailed', value: 'x', file: 'A.java' },
@@ -108,7 +108,7 @@ describe('sentry chain', () => {
     expect(made).to.include({ exception_class: 'CartLost', file: 'B.java' });
   });
 
-  it('a group of one member, however deep, is that member', () => {
+  it('treats a group of one member, at any depth, as that member', () => {
     const one = read('python', member(1, 'ValueError', 'jobs.py'), group());
     expect(one).to.include({ exception_class: 'ValueError', error_message: 'of jobs.py', file: 'jobs.py' });
     expect(one.members).to.equal(null);
@@ -122,7 +122,7 @@ describe('sentry chain', () => {
     expect(deep.stack_trace).to.match(/ExceptionGroup: .*only carries the following.*ValueError: of jobs\.py$/s);
   });
 
-  it('a group without its flag is known by the names of its members', () => {
+  it('recognizes a group without its flag by the names of its members', () => {
     const made = read(
       'javascript',
       { ...member(1, 'TypeError', 'cart.js'), mechanism: { exception_id: 1, parent_id: 0, source: 'errors[0]' } },
@@ -131,7 +131,7 @@ describe('sentry chain', () => {
     expect(made).to.include({ exception_class: 'TypeError', file: 'cart.js' });
   });
 
-  it('a group of several is told apart by the classes and places of its members, in any order', () => {
+  it('distinguishes groups of several by classes and locations of the members, in any order', () => {
     const of = (...members: Given[]): string => keyOf(read('python', ...members, group()));
     const [a, b, c] = [
       member(1, 'ValueError', 'jobs.py'),

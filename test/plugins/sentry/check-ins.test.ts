@@ -56,7 +56,7 @@ describe('sentry: check-ins', function () {
       (await fixture.api('GET', `${BASE}/events?source=shop/nightly`, read)).json['items'] as Record<string, unknown>[]
     ).filter((event) => event['kind'] === kind);
 
-  it('in_progress is a start, ok a heartbeat with its duration, error down at once', async () => {
+  it('treats in_progress as a start, ok as a heartbeat with its duration, and error as down immediately', async () => {
     const schedule = { type: 'interval', value: 10, unit: 'minute' };
     const first = await checkIn('in_progress', { monitor_config: { schedule, checkin_margin: 5 } });
     expect([first.status, first.json]).to.deep.equal([200, {}]);
@@ -76,7 +76,7 @@ describe('sentry: check-ins', function () {
     expect(await monitor(), 'the program says it anew').to.include({ interval_seconds: 36_000 });
   });
 
-  it('a crontab schedule is the schedule of the monitor, with its time zone and margin', async () => {
+  it('uses a crontab schedule for the monitor, with its time zone and margin', async () => {
     const schedule = { type: 'crontab', value: '0 3 * * *' };
     await checkIn('ok', { monitor_config: { schedule, timezone: 'Europe/Berlin', checkin_margin: 10 } });
     const berlin = { schedule: '0 3 * * *', timezone: 'Europe/Berlin', grace_seconds: 600 };
@@ -89,7 +89,7 @@ describe('sentry: check-ins', function () {
     expect(await events('annotation')).to.have.length(0);
   });
 
-  it('checkin_margin limits the start, max_runtime the end, half an hour where it is absent', async () => {
+  it('limits the start by checkin_margin and the end by max_runtime, with half an hour as default', async () => {
     const schedule = { type: 'crontab', value: '0 3 * * *' };
     await checkIn('in_progress', { monitor_config: { schedule, checkin_margin: 1, max_runtime: 60 } });
     expect(await monitor()).to.include({ grace_seconds: 60, max_run_seconds: 3_600 });
@@ -97,7 +97,7 @@ describe('sentry: check-ins', function () {
     expect(await monitor()).to.include({ grace_seconds: 60, max_run_seconds: 1_800 });
   });
 
-  it('a crontab schedule that cannot be read is noted, and the interval is learned', async () => {
+  it('logs an invalid crontab schedule, and learns the interval', async () => {
     const monitor_config = { schedule: { type: 'crontab', value: '0 3 * * 9' }, timezone: 'Europe/Berlin' };
     await checkIn('ok', { monitor_config });
     expect(await monitor()).to.include({ state: 'up', interval_seconds: null, schedule: null });
@@ -113,7 +113,7 @@ describe('sentry: check-ins', function () {
     expect(await events('annotation')).to.have.length(1);
   });
 
-  it('an intake key makes 25 monitors of its project, of all its keys together', async () => {
+  it('allows 25 monitors of a project for all its intake keys together', async () => {
     for (let i = 0; i < 25; i++)
       expect((await checkIn('ok', { monitor_slug: `job-${i}` })).status, String(i)).to.equal(200);
     const { json } = await fixture.api('POST', '/api/projects/v1/projects/shop/intake-keys', manage, {});
@@ -127,7 +127,7 @@ describe('sentry: check-ins', function () {
     expect((await checkIn('ok', { monitor_slug: 'job-25' }, manage)).status, 'a token may').to.equal(200);
   });
 
-  it('an intake key never moves a monitor that a token or a person made', async () => {
+  it('never moves a monitor of a token or a user by an intake key', async () => {
     await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'shop/nightly', project: 'shop' });
     await fixture.api('POST', `${BASE}/ping`, manage, { source: 'shop/beats' });
     await checkIn('ok', { monitor_slug: 'by-token' }, manage);
@@ -141,7 +141,7 @@ describe('sentry: check-ins', function () {
     }
   });
 
-  it('what else is in the envelope is taken, whatever becomes of the check-in', async () => {
+  it('accepts the other items of the envelope for any outcome of the check-in', async () => {
     await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'shop/nightly', project: 'shop' });
     const event = { event_id: 'b'.repeat(32), exception: { values: [{ type: 'CartError', value: 'no price' }] } };
     const answer = await envelope([
@@ -153,7 +153,7 @@ describe('sentry: check-ins', function () {
     expect(items.json['items']).to.have.length(1);
   });
 
-  it('hostile check-ins make no monitor, and no 5xx', async () => {
+  it('rejects hostile check-ins without a monitor and without a 5xx', async () => {
     for (const payload of [
       {},
       { monitor_slug: 'x' },
@@ -170,7 +170,7 @@ describe('sentry: check-ins', function () {
     expect((all.json['items'] as { source: string }[]).map(({ source }) => source)).to.deep.equal([]);
   });
 
-  it('reads schedules of every unit, and none that makes no sense', () => {
+  it('parses schedules of every unit, and rejects invalid ones', () => {
     const read = (schedule: unknown): unknown => {
       const { interval, cron } =
         checkInOf({ monitor_slug: 'a', status: 'ok', monitor_config: { schedule } }, 'shop') ?? {};

@@ -22,7 +22,7 @@ describe('sentry credential', () => {
     });
   }
 
-  it('is found in the query alone, once', () => {
+  it('is found in the query only, once', () => {
     expect(keyOf({ headers: {}, query: { sentry_key: KEY, sentry_version: '7' }, body: null })).to.equal(KEY);
     expect(keyOf({ headers: {}, query: { sentry_key: [KEY, 'other'] }, body: null })).to.equal(KEY);
     expect(
@@ -30,11 +30,11 @@ describe('sentry credential', () => {
     ).to.equal(KEY);
   });
 
-  it('may be a Bearer, as everywhere', () => {
+  it('may be a Bearer token', () => {
     expect(keyOf({ headers: { authorization: `Bearer ${KEY}` }, query: {}, body: null })).to.equal(KEY);
   });
 
-  it('is found in the DSN of the envelope’s header, read only then', () => {
+  it('is found in the DSN of the envelope’s header, which is parsed only then', () => {
     for (const dsn of [`https://${KEY}@aos.example.org/7`, `http://${KEY}:secret@127.0.0.1:8080/base/7`]) {
       expect(keyOf({ headers: {}, query: {}, body: Buffer.from(`${JSON.stringify({ dsn })}\n`) })).to.equal(KEY);
     }
@@ -54,6 +54,6 @@ describe('sentry credential', () => {
     ['no envelope', { body: Buffer.from('\u0000\u0001') }],
   ];
   for (const [name, given] of none) {
-    it(`is none: ${name}`, () => expect(keyOf({ headers: {}, query: {}, body: null, ...given })).to.equal(null));
+    it(`is missing: ${name}`, () => expect(keyOf({ headers: {}, query: {}, body: null, ...given })).to.equal(null));
   }
 });

@@ -26,7 +26,7 @@ const part = fc.oneof(
 );
 
 describe('sentry envelope', () => {
-  it('gives back any list of items, with and without length, LF or CRLF, with and without a last line end', () => {
+  it('parses any list of items, with and without length, LF or CRLF, with and without a final line end', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 8 }), fc.constantFrom('\n', '\r\n'), fc.boolean(), (parts, eol, ends) => {
         const chunks = [Buffer.from(`{"event_id":"x"}`)];
@@ -48,7 +48,7 @@ describe('sentry envelope', () => {
     );
   });
 
-  it('answers any bytes with an envelope or a sentence', () => {
+  it('answers any bytes with an envelope or an error message', () => {
     const line = fc.oneof(
       fc.json(),
       fc.constant('{"type":"event"}'),
@@ -69,7 +69,7 @@ describe('sentry envelope', () => {
     );
   });
 
-  it('takes payloads that are empty, with and without a length', () => {
+  it('accepts empty payloads, with and without a length', () => {
     expect(items('{}\n{"type":"a","length":0}\n\n{"type":"b"}\n\n{"type":"c","length":0}\n{"type":"d"}')).to.deep.equal(
       [
         ['a', ''],
@@ -80,7 +80,7 @@ describe('sentry envelope', () => {
     );
   });
 
-  it('takes a header alone, and blank lines anywhere between items', () => {
+  it('accepts a header alone, and blank lines between items', () => {
     expect(items('{"sent_at":"2026-11-20T08:15:30Z"}')).to.deep.equal([]);
     expect(items('{}\n\n\n{"type":"a"}\n1\n\r\n\n{"type":"b","length":1}\n2\n\n')).to.deep.equal([
       ['a', '1'],
@@ -120,15 +120,15 @@ describe('sentry envelope', () => {
     ['more items than any SDK sends', `{}\n${'{"type":"a"}\n\n'.repeat(1001)}`, /more than 1000/],
   ];
   for (const [name, body, sentence] of faults) {
-    it(`refuses ${name}`, () => expect(fault(body)).to.match(sentence));
+    it(`rejects ${name}`, () => expect(fault(body)).to.match(sentence));
   }
 
-  it('reads the header alone without the rest', () => {
+  it('parses the header without the rest', () => {
     expect(envelopeHeader(Buffer.from('{"dsn":"x"}\nno envelope at all'))).to.deep.equal({ dsn: 'x' });
     expect(envelopeHeader(Buffer.from('nothing'))).to.equal(null);
   });
 
-  it('is linear over a body of a megabyte', () => {
+  it('runs in linear time over a body of a megabyte', () => {
     const bodies = [
       Buffer.from(`{}\n${'\n'.repeat(1_000_000)}`),
       Buffer.from(`{}\n{"type":"a"}\n${'x'.repeat(1_000_000)}`),

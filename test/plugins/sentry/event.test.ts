@@ -21,24 +21,24 @@ describe('sentry event: exception and message', () => {
   const top = { type: 'CartError', value: 'no price' };
   const cause = { type: 'KeyError', value: 'price' };
 
-  it('is the last of the values, the outermost', () => {
+  it('uses the last, outermost exception', () => {
     expect(thrown({ values: [cause, top] })).to.include({ exception_class: 'CartError', error_message: 'no price' });
   });
-  it('may be a bare list, a single object, or hold nulls', () => {
+  it('accepts a bare list, a single object, and nulls', () => {
     for (const exception of [[cause, top], top, { values: [cause, top, null] }]) {
       expect(thrown(exception)).to.include({ exception_class: 'CartError', error_message: 'no price' });
     }
   });
-  it('may lack its value, its type, or both', () => {
+  it('accepts an exception without a value, a type, or both', () => {
     expect(thrown([{ type: 'CartError' }])).to.include({ exception_class: 'CartError', error_message: '' });
     expect(thrown([{ value: 'no price' }])).to.include({ exception_class: null, error_message: 'no price' });
     expect(thrown([{}])).to.include({ exception_class: null, error_message: '<unlabeled event>' });
   });
-  it('may have a value that is no text', () => {
+  it('accepts a value that is not a text', () => {
     expect(thrown([{ type: 'A', value: 404 }]).error_message).to.equal('404');
     expect(thrown([{ type: 'A', value: { code: 7 } }]).error_message).to.equal('{"code":7}');
   });
-  it('goes before a log message, which is kept beside it', () => {
+  it('prefers the exception to a log message, and stores both', () => {
     const event = { exception: [top], logentry: { message: 'checkout failed' } };
     expect(of(event).error_message).to.equal('no price');
     expect(detailsOf(event).context).to.include({ message: 'checkout failed' });
@@ -54,7 +54,7 @@ describe('sentry event: exception and message', () => {
     ['an empty list of exceptions', { exception: { values: [] }, message: 'low' }, 'low'],
   ];
   for (const [name, event, expected] of messages) {
-    it(`without an exception the message counts: ${name}`, () => {
+    it(`uses the message without an exception: ${name}`, () => {
       expect(of(event)).to.include({ exception_class: null, error_message: expected, stack_trace: null, file: null });
     });
   }
@@ -96,12 +96,12 @@ describe('sentry event: level, release, id, time', () => {
     it(`release ${JSON.stringify(release)} is version ${expected}`, () =>
       expect(versionOf(release)).to.equal(expected));
   }
-  it('a release that is a commit is named as one too', () => {
+  it('names a release that is a commit as commit too', () => {
     expect(of({ release: 'c'.repeat(40) })).to.include({ app_version: 'c'.repeat(40), commit_sha: 'c'.repeat(40) });
     expect(of({ release: 'shop@1.4.2' }).commit_sha).to.equal(null);
   });
 
-  it('an id loses its dashes and capitals, and is none when it says nothing', () => {
+  it('normalizes dashes and case of an id, and ignores an empty one', () => {
     expect(eventIdOf('FC6D8C0C-43FC-4630-AD85-0EE518F1B9D0')).to.equal('fc6d8c0c43fc4630ad850ee518f1b9d0');
     for (const id of [null, undefined, '', '--', 'x'.repeat(300), {}, []]) expect(eventIdOf(id)).to.equal(null);
   });
@@ -138,8 +138,8 @@ describe('sentry event: level, release, id, time', () => {
   }
 });
 
-describe('sentry event: the rest', () => {
-  it('takes tags as a map, as pairs, as objects and as plain text', () => {
+describe('sentry event: other fields', () => {
+  it('parses tags as a map, as pairs, as objects and as plain text', () => {
     expect(of({ tags: { shop: 'eu', tries: 3, paid: false, gone: null } }).tags).to.deep.equal([
       'shop:eu',
       'tries:3',
@@ -155,7 +155,7 @@ describe('sentry event: the rest', () => {
     for (const tags of [null, 'text', 7, undefined]) expect(of({ tags }).tags).to.deep.equal([]);
   });
 
-  it('takes breadcrumbs as values and as a list, the newest, with readable times', () => {
+  it('parses breadcrumbs as values and as a list, keeps the newest, with readable times', () => {
     const crumb = { timestamp: 1_763_626_530.5, category: 'cart', message: 'opened', data: { items: 3 } };
     const kept = { ...crumb, timestamp: '2025-11-20T08:15:30.500Z' };
     expect(detailsOf({ breadcrumbs: { values: [crumb] } }).breadcrumbs).to.deep.equal([kept]);
@@ -165,7 +165,7 @@ describe('sentry event: the rest', () => {
     expect(detailsOf({ breadcrumbs: many }).breadcrumbs?.at(-1)).to.deep.equal({ message: '99' });
   });
 
-  it('takes the fingerprint as it is', () => {
+  it('copies the fingerprint unchanged', () => {
     expect(of({ fingerprint: ['{{ default }}', 'cart', 7, null] }).fingerprint).to.deep.equal([
       '{{ default }}',
       'cart',
@@ -174,7 +174,7 @@ describe('sentry event: the rest', () => {
     for (const fingerprint of [undefined, null, [], 'text', {}]) expect(of({ fingerprint }).fingerprint).to.equal(null);
   });
 
-  it('puts host, environment, time and id where a report has them', () => {
+  it('maps host, environment, time and id to the fields of a report', () => {
     const event = { server_name: 'web-1', environment: 'staging', timestamp: '2026-11-20T08:15:30Z' };
     expect(of(event)).to.include({
       project: 'shop',
@@ -185,7 +185,7 @@ describe('sentry event: the rest', () => {
     });
   });
 
-  it('keeps user, request, contexts, extra, source and locals as context', () => {
+  it('stores user, request, contexts, extra, source and locals as context', () => {
     const frame = {
       filename: 'cart.py',
       lineno: 41,
@@ -223,7 +223,7 @@ describe('sentry event: the rest', () => {
     expect(detailsOf({}).context).to.equal(null);
   });
 
-  it('keeps what frames state, and lets no library crowd the application out', () => {
+  it('stores frames as stated, and keeps frames of the application before those of libraries', () => {
     const own = (n: number): object => ({
       filename: `cart${n}.py`,
       abs_path: `/srv/app/cart${n}.py`,
@@ -272,14 +272,14 @@ describe('sentry event: the rest', () => {
     expect(JSON.stringify(frames).length).to.be.below(15_000);
   });
 
-  it('keeps as many locals as there is room for', () => {
+  it('stores as many locals as fit', () => {
     const vars = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`v${i}`, 'x'.repeat(i === 0 ? 9000 : 50)]));
     const frame = { filename: 'a.py', lineno: 1, vars };
     const locals = detailsOf({ exception: [{ type: 'E', stacktrace: { frames: [frame] } }] }).context?.['locals'];
     expect(JSON.stringify(locals).length).to.be.within(3000, 6000);
   });
 
-  it('cuts what nests too deep to be walked', () => {
+  it('cuts values that nest too deep', () => {
     let deep: unknown = 'bottom';
     for (let i = 0; i < 5000; i++) deep = i % 2 ? [deep] : { deep };
     const { context, breadcrumbs } = detailsOf({ extra: { deep, flat: 1 }, breadcrumbs: [{ data: deep }] });
@@ -289,7 +289,7 @@ describe('sentry event: the rest', () => {
     expect(JSON.stringify(breadcrumbs).length).to.be.lessThan(400);
   });
 
-  it('makes a report of anything', () => {
+  it('makes a report of any input', () => {
     const anything = fc.jsonValue({ maxDepth: 6 });
     const field = fc.constantFrom(...FIELDS);
     const frame = fc.dictionary(

@@ -22,7 +22,7 @@ const feedback = (event_id: string, about: string | null, fields: object = {}): 
   },
 });
 
-describe('sentry intake: feedback of users', () => {
+describe('sentry intake: user feedback', () => {
   let fixture: Fixture;
   beforeEach(async () => {
     fixture = await Fixture.create();
@@ -50,7 +50,7 @@ describe('sentry intake: feedback of users', () => {
     expect((await comments())[0]).to.include({ author: 'user feedback' });
   });
 
-  it('is added once, however often it is sent', async () => {
+  it('is added once, for any number of sends', async () => {
     const id = newId();
     await fixture.post(ENVELOPE, lines(['event', { ...event(), event_id: id }]));
     const said = lines(['feedback', feedback(newId(), id)]);
@@ -61,7 +61,7 @@ describe('sentry intake: feedback of users', () => {
     expect(await comments()).to.have.length(1);
   });
 
-  it('is a bug without an event, or with one that is not known', async () => {
+  it('becomes a bug without an event, or with an unknown one', async () => {
     const id = newId();
     await fixture.post(ENVELOPE, lines(['feedback', feedback(id, null, { url: 'https://shop.example/cart' })]));
     await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), newId(), { message: 'No way\nto pay' })]));
@@ -92,7 +92,7 @@ describe('sentry intake: feedback of users', () => {
     });
   });
 
-  it('is taken as a bare event too', async () => {
+  it('is accepted as a bare event too', async () => {
     const [a, b] = [newId(), newId()];
     const answer = await fixture.post(STORE, JSON.stringify(feedback(a, b)));
     expect(answer).to.deep.include({ status: 200, body: { id: a } });
@@ -103,7 +103,7 @@ describe('sentry intake: feedback of users', () => {
     ]);
   });
 
-  it('makes its bug once, however often it is sent; the same words of another person are another bug', async () => {
+  it('creates its bug once, for any number of sends, and another for the same words of another user', async () => {
     const said = lines(['feedback', feedback(newId(), null)]);
     for (let i = 0; i < 3; i++) await fixture.post(ENVELOPE, said);
     expect((await fixture.items()).map((item) => item['hit_count'])).to.deep.equal([1]);
@@ -112,7 +112,7 @@ describe('sentry intake: feedback of users', () => {
     expect((await fixture.items()).map((item) => item['hit_count'])).to.have.members([1, 2]);
   });
 
-  it('is never counted in a bug that somebody filed in the same words', async () => {
+  it('is never counted in a bug that a user created with the same words', async () => {
     await fixture.server.ask('POST', '/api/bugtracker/v1/report', {
       bearer: 'master:bugtracker:report',
       json: { project: 'shop', title: 'The cart is empty!' },
@@ -124,7 +124,7 @@ describe('sentry intake: feedback of users', () => {
     ]);
   });
 
-  it('before its event is a bug until that comes, then a comment on its item', async () => {
+  it('becomes a bug until its event arrives, then a comment on its item', async () => {
     const [a, b, c] = [newId(), newId(), newId()];
     await fixture.post(ENVELOPE, lines(['feedback', feedback(b, a)]));
     await fixture.post(ENVELOPE, lines(['user_report', { event_id: c, comments: 'The cart is empty!' }]));
@@ -142,7 +142,7 @@ describe('sentry intake: feedback of users', () => {
     expect(bodies).to.deep.equal(['Jane <jane@example.org>\nThe cart is empty!']);
   });
 
-  it('of another user in the same words is not counted by the first one’s event', async () => {
+  it('is not counted for another user’s event with the same words', async () => {
     const [a, b] = [newId(), newId()];
     for (const about of [a, b]) await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), about)]));
     await fixture.post(ENVELOPE, lines(['event', { ...event(), event_id: a }]));
@@ -156,7 +156,7 @@ describe('sentry intake: feedback of users', () => {
     ]);
   });
 
-  it('holds no secrets, and reaches no item by a client_ref of a token', async () => {
+  it('contains no secrets, and reaches no item by a client_ref of a token', async () => {
     await fixture.server.ask('POST', '/api/bugtracker/v1/report', {
       bearer: 'master:bugtracker:report',
       json: { project: 'shop', title: 'Internal', client_ref: 'aaaabbbbccccddddaaaabbbbccccdddd' },
@@ -167,7 +167,7 @@ describe('sentry intake: feedback of users', () => {
     expect(items.map((item) => item['title'])).to.have.members(['Internal', 'my password=[scrubbed]']);
   });
 
-  it('says nothing where it is empty', async () => {
+  it('is ignored when it is empty', async () => {
     const answer = await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), null, { message: ' ' })]));
     expect(answer.status).to.equal(200);
     expect(await fixture.items()).to.deep.equal([]);

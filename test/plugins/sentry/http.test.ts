@@ -14,7 +14,7 @@ describe('sentry intake', () => {
   });
   afterEach(() => fixture.stop());
 
-  it('answers an envelope with the event’s id and nothing else, and the item is there', async () => {
+  it('answers an envelope with the event’s id only, and stores the item', async () => {
     const one = event({ event_id: 'FC6D8C0C-43FC-4630-AD85-0EE518F1B9D0', level: 'fatal' });
     const answer = await fixture.post(ENVELOPE, sentryEnvelope(one));
     expect(answer.status).to.equal(200);
@@ -33,7 +33,7 @@ describe('sentry intake', () => {
     });
   });
 
-  it('counts the users of events, by what names them best, and keeps no name', async () => {
+  it('counts the users of events by their best identifier, and stores no name', async () => {
     const users: unknown[] = [
       { id: 'u-4711', email: 'ada@example.org' },
       { id: 'u-4711', email: 'ada@new.example.org' },
@@ -54,7 +54,7 @@ describe('sentry intake', () => {
     expect(JSON.stringify(whole.body)).not.to.match(/4711|example\.org|eve-the-user|198\.51|bob/);
   });
 
-  it('names the key as the actor of `created`', async () => {
+  it('records the key as the actor of `created`', async () => {
     await fixture.post(ENVELOPE, sentryEnvelope(event()));
     const [item] = await fixture.items();
     const history = await fixture.server.ask(
@@ -68,7 +68,7 @@ describe('sentry intake', () => {
     expect(entry).to.include({ action: 'created', actor: 'intake' });
   });
 
-  it('answers a stored event alike, with and without the last slash', async () => {
+  it('answers a store event in the same way, with and without the final slash', async () => {
     for (const path of [STORE, '/api/7/store', '/api/7/envelope']) {
       const one = event();
       const body = path.includes('store') ? JSON.stringify(one) : sentryEnvelope(one);
@@ -85,12 +85,12 @@ describe('sentry intake', () => {
     ['Authorization: Sentry', ENVELOPE, { authorization: AUTH['x-sentry-auth'] }],
   ];
   for (const [name, path, headers] of ways) {
-    it(`takes the key from ${name}`, async () => {
+    it(`reads the key from ${name}`, async () => {
       expect((await fixture.post(path, sentryEnvelope(event()), headers)).status).to.equal(200);
     });
   }
 
-  it('takes the key from the envelope’s header', async () => {
+  it('reads the key from the envelope’s header', async () => {
     // The fake authenticator's tokens hold a colon, which in a DSN parts key and secret.
     const judged = (spec: RouteSpec): RouteSpec => ({
       ...spec,
@@ -120,7 +120,7 @@ describe('sentry intake', () => {
     ],
   ];
   for (const [name, path, headers, status, error] of refused) {
-    it(`refuses ${name} with ${status}`, async () => {
+    it(`rejects ${name} with ${status}`, async () => {
       const body = path.includes('store') ? JSON.stringify(event()) : sentryEnvelope(event());
       const answer = await fixture.post(path, body, headers);
       expect([answer.status, answer.code]).to.deep.equal([status, error]);
@@ -128,20 +128,20 @@ describe('sentry intake', () => {
     });
   }
 
-  it('lets a token for all projects report by any number, and tells it which there is not', async () => {
+  it('lets a token for all projects report by any number, and names unknown ones', async () => {
     const headers = { 'x-sentry-auth': 'Sentry sentry_key=master:bugtracker:report' };
     expect((await fixture.post('/api/8/envelope/', sentryEnvelope(event()), headers)).status).to.equal(200);
     expect((await fixture.items())[0]).to.include({ project: 'other' });
     expect((await fixture.post('/api/77/envelope/', sentryEnvelope(event()), headers)).status).to.equal(404);
   });
 
-  it('refuses an archived project as the intake does', async () => {
+  it('rejects an archived project as the intake does', async () => {
     const headers = { 'x-sentry-auth': 'Sentry sentry_key=intake:old' };
     const answer = await fixture.post('/api/9/envelope/', sentryEnvelope(event()), headers);
     expect([answer.status, answer.code]).to.deep.equal([422, 'unknown_project']);
   });
 
-  it('takes any content type and none, and compressed bodies', async () => {
+  it('accepts any content type and none, and compressed bodies', async () => {
     const types = [
       'application/x-sentry-envelope',
       'text/plain;charset=UTF-8',
@@ -165,7 +165,7 @@ describe('sentry intake', () => {
     expect((await fixture.items())[0]).to.include({ hit_count: types.length + 4 });
   });
 
-  it('takes a chunked body without content type', async () => {
+  it('accepts a chunked body without content type', async () => {
     await fixture.server.start();
     const bytes = Buffer.from(sentryEnvelope(event()));
     const body = new ReadableStream<Uint8Array>({
@@ -185,7 +185,7 @@ describe('sentry intake', () => {
     await fixture.server.stop();
   });
 
-  it('stores no secret that an event brings along', async () => {
+  it('stores no secret of an event', async () => {
     const request = {
       headers: { Authorization: 'Bearer very-secret-1', Cookie: 'sid=very-secret-2' },
       data: { password: 'very-secret-3' },
@@ -206,7 +206,7 @@ describe('sentry intake', () => {
     );
   });
 
-  it('counts the same event once, whatever the path and the form of its id', async () => {
+  it('counts the same event once, for every path and form of its id', async () => {
     const id = '0123456789abcdef0123456789abcdef';
     const dashed = '01234567-89AB-CDEF-0123-456789abcdef';
     for (const event_id of [id, dashed, id]) {
@@ -217,7 +217,7 @@ describe('sentry intake', () => {
     expect((await fixture.items())[0]).to.include({ hit_count: 1 });
   });
 
-  it('takes the id from the envelope’s header, and makes one where there is none', async () => {
+  it('uses the id of the envelope’s header, and generates one otherwise', async () => {
     const { event_id, ...rest } = event();
     const body = `${JSON.stringify({ event_id })}\n{"type":"event"}\n${JSON.stringify(rest)}\n`;
     expect((await fixture.post(ENVELOPE, body)).body).to.deep.equal({ id: event_id });
@@ -228,7 +228,7 @@ describe('sentry intake', () => {
     expect(item).to.include({ hit_count: 2, client_ref: event_id });
   });
 
-  it('passes over every other item, and asks the SDK to keep them to itself', async () => {
+  it('skips all other items, and asks the SDK not to send them', async () => {
     const session = `${JSON.stringify({ sent_at: '2026-11-20T08:15:30Z' })}\n{"type":"session"}\n{"sid":"x","init":true}\n`;
     const alone = await fixture.post(ENVELOPE, session);
     expect([alone.status, alone.body]).to.deep.equal([200, {}]);
@@ -252,13 +252,13 @@ describe('sentry intake', () => {
     expect(plain.headers).to.not.have.property('x-sentry-rate-limits');
   });
 
-  it('passes over a transaction in the store', async () => {
+  it('skips a transaction at the store endpoint', async () => {
     const answer = await fixture.post(STORE, JSON.stringify({ event_id: newId(), type: 'transaction', spans: [] }));
     expect(answer.status).to.equal(200);
     expect(await fixture.items()).to.deep.equal([]);
   });
 
-  it('records every event of an envelope that holds several, also beside one that is no JSON', async () => {
+  it('stores each event of an envelope with several, also next to one with invalid JSON', async () => {
     const parts = [event(), event(), event()].map((one) => `{"type":"event"}\n${JSON.stringify(one)}`);
     expect((await fixture.post(ENVELOPE, ['{}', ...parts].join('\n'))).status).to.equal(200);
     const broken = ['{}', parts[0], '{"type":"event"}\n{"event_id":', `{"type":"event"}\n${JSON.stringify(event())}`];
@@ -278,13 +278,13 @@ describe('sentry intake', () => {
     ['too many values', STORE, `{"extra":[${'0,'.repeat(200_000)}0]}`],
   ];
   for (const [name, path, body] of malformed) {
-    it(`refuses ${name} with 400`, async () => {
+    it(`rejects ${name} with 400`, async () => {
       const answer = await fixture.post(path, body);
       expect([answer.status, answer.code]).to.deep.equal([400, 'invalid_json']);
     });
   }
 
-  it('keeps to the intake’s sizes: on the wire and inflated', async () => {
+  it('applies the intake’s limits of compressed and decompressed sizes', async () => {
     const large = { ...AUTH, 'content-encoding': 'gzip' };
     expect((await fixture.post(ENVELOPE, Buffer.alloc(1024 * 1024 + 1, 'x'))).status).to.equal(413);
     expect((await fixture.post(ENVELOPE, gzipSync(Buffer.alloc(9 * 1024 * 1024, ' ')), large)).status).to.equal(413);
@@ -293,7 +293,7 @@ describe('sentry intake', () => {
     expect((await fixture.items())[0]).to.include({ hit_count: 1 });
   });
 
-  it('groups by the fingerprint where there is one, and by the default where it says so', async () => {
+  it('groups by the fingerprint, and by the default where the fingerprint names it', async () => {
     const send = (fields: object): Promise<Asked> => fixture.post(STORE, JSON.stringify(event(fields)));
     await send({});
     await send({ fingerprint: ['{{ default }}'] });
@@ -302,7 +302,7 @@ describe('sentry intake', () => {
     expect((await fixture.items()).map((item) => item['hit_count'])).to.deep.equal([2, 2]);
   });
 
-  it('meets a plain report of the same error', async () => {
+  it('groups with a plain report of the same error', async () => {
     // A function is part of a Sentry event's origin, and no plain report states one.
     const frames = [{ filename: 'src/cart.ts', lineno: 41, colno: 7 }];
     await fixture.post(
@@ -324,7 +324,7 @@ describe('sentry intake', () => {
     expect(answer.body).to.include({ created: false, hit_count: 2 });
   });
 
-  it('takes the benchmark’s envelopes, of about the size they promise', async () => {
+  it('accepts the benchmark’s envelopes, with about the stated size', async () => {
     const body = sentryEnvelope(sentryEvent(3, newId(), 4096));
     expect(body.length).to.be.within(3500, 4400);
     expect((await fixture.post(ENVELOPE, body)).status).to.equal(200);
@@ -334,7 +334,7 @@ describe('sentry intake', () => {
     });
   });
 
-  it('never answers 5xx, whatever the bytes', async () => {
+  it('never answers 5xx, for any bytes', async () => {
     const json = fc.json({ maxDepth: 5 });
     const body = fc.oneof(
       fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),

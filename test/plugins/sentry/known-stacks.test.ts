@@ -29,10 +29,10 @@ function contextOf(...frames: object[]): Context {
   return details().context as unknown as Context;
 }
 
-describe('sentry event: frames that come again', () => {
+describe('sentry event: repeated frames', () => {
   const outer = frame({ filename: '/srv/app/main.js', lineno: 9 });
 
-  it('are given as the very same objects', () => {
+  it('returns the same objects', () => {
     const [first, second] = [contextOf(outer, frame()), contextOf(outer, frame())];
     expect(second).to.deep.equal(first);
     expect(second.frames).to.equal(first.frames);
@@ -49,7 +49,7 @@ describe('sentry event: frames that come again', () => {
     ['whether it is the application’s', { in_app: undefined }],
   ];
   for (const [what, more] of others) {
-    it(`are made anew where ${what} is another`, () => {
+    it(`parses them again when ${what} differs`, () => {
       const before = contextOf(outer, frame());
       const other = contextOf(outer, frame(more));
       expect(other).not.to.deep.equal(before);
@@ -57,20 +57,20 @@ describe('sentry event: frames that come again', () => {
     });
   }
 
-  it('are made anew each time where one holds variables', () => {
+  it('parses them each time when one has variables', () => {
     const [first, second] = [contextOf(outer, frame({ vars: { n: 1 } })), contextOf(outer, frame({ vars: { n: 2 } }))];
     expect(first).to.deep.include({ locals: { n: 1 } });
     expect(second).to.deep.include({ locals: { n: 2 } });
     expect(contextOf(outer, frame({ vars: { n: 2 } })).frames).not.to.equal(second.frames);
   });
 
-  it('are made anew each time where they are long, in all or in a member that nobody reads', () => {
+  it('parses them each time when they are long, in total or in an unused member', () => {
     const long = [frame({ context_line: 'x'.repeat(25_000) }), frame({ other: ['x'.repeat(25_000)] })];
     for (const one of [...long, frame({ ['x'.repeat(25_000)]: 1 })])
       expect(contextOf(outer, one).frames).not.to.equal(contextOf(outer, one).frames);
   });
 
-  it('never stand for others', () => {
+  it('never returns them for other frames', () => {
     const few = <T>(...of: T[]): fc.Arbitrary<T | undefined> => fc.constantFrom(undefined, ...of);
     const given = fc.record({
       filename: few<unknown>('a.js', 'b.js', 7),

@@ -42,7 +42,7 @@ describe('sentry intake: limits of each category', () => {
   afterEach(() => fixture.stop());
   const send = (...items: Item[]): Promise<Asked> => fixture.post(ENVELOPE, envelopeOf(items));
 
-  it('sessions use up their own limit, and the error beside and after them is counted', async () => {
+  it('charges sessions to their own limit, and counts the error next to and after them', async () => {
     await create(5);
     for (let n = 0; n < 5; n++) expect((await send(sessionItem(n))).status).to.equal(200);
     const refused = await send(sessionItem(5));
@@ -56,7 +56,7 @@ describe('sentry intake: limits of each category', () => {
     expect((await fixture.items())[0]).to.include({ hit_count: 2 });
   });
 
-  it('errors use up their own limit, and sessions are counted on', async () => {
+  it('charges errors to their own limit, and still counts sessions', async () => {
     await create(2);
     for (let n = 0; n < 2; n++) expect((await send(errorItem())).status).to.equal(200);
     for (const refused of [await send(errorItem()), await fixture.post(STORE, JSON.stringify(event()))]) {
@@ -70,14 +70,14 @@ describe('sentry intake: limits of each category', () => {
   });
 
   for (const type of ['transaction', 'client_report', 'attachment', 'profile', 'replay_event', 'made_up'])
-    it(`${type} costs nothing`, async () => {
+    it(`does not charge ${type}`, async () => {
       await create(3);
       for (let n = 0; n < 20; n++) expect((await send([type, '{}'])).status).to.equal(200);
       for (let n = 0; n < 3; n++) expect((await send(errorItem(), [type, '{}'])).status).to.equal(200);
       expect((await send(errorItem())).status).to.equal(429);
     });
 
-  it('calls have a limit too, whatever is in them', async () => {
+  it('limits calls too, for any content', async () => {
     await create(1);
     for (let n = 0; n < 10; n++) expect((await send(['transaction', '{}'])).status).to.equal(200);
     const refused = await send(['transaction', '{}']);
@@ -86,7 +86,7 @@ describe('sentry intake: limits of each category', () => {
   });
 });
 
-describe('sentry intake: items beside an event', () => {
+describe('sentry intake: items next to an event', () => {
   let fixture: Fixture;
   before(async () => {
     fixture = await Fixture.create();
@@ -115,27 +115,27 @@ describe('sentry intake: items beside an event', () => {
       () => fixture.post(ENVELOPE, gzipSync(envelopeOf([shot(0, randomBytes(3 * MIB)), errorItem()])), GZIP),
     ],
   ] as const)
-    it(`counts the event beside an attachment ${what}`, async () => {
+    it(`counts the event next to an attachment ${what}`, async () => {
       const answer = await send();
       await countedOnce(answer);
       expect(answer.headers[RATE]).to.equal('3600:attachment:key');
       expect(JSON.stringify(answer.body['warnings'])).to.match(/attachment.*was skipped/);
     });
 
-  it('rejects a compressed envelope that is cut off within a large attachment', async () => {
+  it('rejects a compressed envelope that is truncated within a large attachment', async () => {
     const bytes = gzipSync(envelopeOf([errorItem(), shot(0, randomBytes(3 * MIB))]));
     const answer = await fixture.post(ENVELOPE, bytes.subarray(0, bytes.length - 500), GZIP);
     expect([answer.status, answer.code]).to.deep.equal([400, 'invalid_request']);
   });
 
-  it('rejects an event that is too large itself, on the wire and inflated', async () => {
+  it('rejects an event that is too large, compressed and decompressed', async () => {
     const large = ['event', JSON.stringify(event({ extra: { text: 'x'.repeat(9 * MIB) } }))] as Item;
     const plain = envelopeOf([large, shot(2 * MIB)]);
     expect((await fixture.post(ENVELOPE, plain)).status).to.equal(413);
     expect((await fixture.post(ENVELOPE, gzipSync(plain), GZIP)).status).to.equal(413);
   });
 
-  it('skips another item that is too large, and says so', async () => {
+  it('skips another item that is too large, and logs it', async () => {
     const feedback = ['feedback', 'x'.repeat(3 * MIB)] as Item;
     const answer = await fixture.post(ENVELOPE, envelopeOf([feedback, errorItem()]));
     await countedOnce(answer);
@@ -149,13 +149,13 @@ describe('sentry intake: items beside an event', () => {
     ['a length beyond the end', '\n{"type":"attachment","length":9000}\nabc'],
     ['an unreadable session', '\n{"type":"feedback"}\n{"broken":'],
   ] as const)
-    it(`counts the event before ${what}, and says so`, async () => {
+    it(`counts the event before ${what}, and logs it`, async () => {
       const answer = await fixture.post(ENVELOPE, Buffer.concat([envelopeOf([errorItem()]), Buffer.from(tail)]));
       await countedOnce(answer);
       expect(answer.body['warnings']).to.have.lengthOf(1);
     });
 
-  it('replaces bytes that are no UTF-8, and says so', async () => {
+  it('replaces bytes that are not UTF-8, and logs it', async () => {
     const broken = Buffer.from(JSON.stringify(event({ extra: { path: 'C:/?/x' } })).replace('?', 'QQ'));
     broken[broken.indexOf('QQ')] = 0xe9;
     for (const answer of [
@@ -171,7 +171,7 @@ describe('sentry intake: items beside an event', () => {
 describe('envelope sieve', () => {
   const stores = (type: string): boolean => type === 'event' || type === 'session';
 
-  it('keeps what an envelope without the other items would be, whatever the pieces (property)', () => {
+  it('keeps the same event as from an envelope without other items, for any chunks (property)', () => {
     const items: Item[] = [
       ['attachment', '\n\n{"type":"event"}\n'],
       ['event', '{"a":"\u00e4"}'],

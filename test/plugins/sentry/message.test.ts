@@ -32,20 +32,20 @@ describe('sentry message', () => {
     ['%(constructor)s', { a: 1 }, '%(constructor)s'],
   ];
   for (const [template, params, expected] of FILLED)
-    it(`${template} with ${JSON.stringify(params)}`, () => expect(shown(template, params)).to.equal(expected));
+    it(`formats ${template} with ${JSON.stringify(params)}`, () => expect(shown(template, params)).to.equal(expected));
 
-  it('prefers the text that the SDK made', () => {
+  it('prefers the formatted text of the SDK', () => {
     const message = messageOf(logged('login of %s failed', ['bob'], 'login of BOB failed') as never);
     expect(message).to.deep.equal({ shown: 'login of BOB failed', template: 'login of %s failed' });
   });
 
-  it('has no template where the text is written as it is', () => {
+  it('has no template for a text without parameters', () => {
     for (const given of [logged('low', undefined, 'low'), logged('low'), { message: 'low' }])
       expect(messageOf(given as never)).to.deep.equal({ shown: 'low', template: null });
     expect(messageOf({})).to.equal(null);
   });
 
-  it('takes any template and any values, and does not grow without end', () => {
+  it('accepts any template and values, and limits the length', () => {
     const template = fc.array(fc.constantFrom('%s', '%', '{}', '{0}', '%(a)s', '%1$s', '{a', 'x'), { maxLength: 40 });
     fc.assert(
       fc.property(template, fc.jsonValue(), (parts, params) => {
@@ -70,7 +70,7 @@ describe('sentry message', () => {
       }
     };
 
-    it('is one group for all names, shown with the first', async () => {
+    it('forms one group for all names, with the first in the title', async () => {
       const of = (name: string): object => logged('login of %s failed', [name], `login of ${name} failed`);
       await send(of('alice'), of('bob'), logged('login of %s failed', ['carol']));
       const items = await fixture.items();
@@ -78,7 +78,7 @@ describe('sentry message', () => {
       expect(items[0]).to.include({ title: 'login of alice failed', hit_count: 3 });
     });
 
-    it('is another group for another template', async () => {
+    it('forms another group for another template', async () => {
       await send(logged('login of %s failed', ['bob']), logged('logout of %s failed', ['bob']));
       expect(await fixture.items()).to.have.length(2);
     });

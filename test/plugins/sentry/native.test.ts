@@ -82,7 +82,7 @@ describe('sentry native crashes', () => {
   for (const [name, [place, platform, ...frames]] of Object.entries(CRASHES))
     it(name, () => expect(placeOf(platform, ...frames)).to.equal(place));
 
-  it('goes by what the SDK says where it says so', () => {
+  it('follows the SDK’s in_app where it is set', () => {
     const frames = [
       { package: '/opt/shop/bin/shopd', function: 'main', in_app: true },
       { package: '/opt/shop/lib/libcurl.so', function: 'curl_easy_perform', in_app: false },
@@ -91,7 +91,7 @@ describe('sentry native crashes', () => {
     expect(reportOf(event, { project: 'shop', id: '1' }).report).to.include({ file: 'shopd', function: 'main' });
   });
 
-  it('takes no library of an application for one of the system', () => {
+  it('does not take a library of an application for a system library', () => {
     for (const image of [
       'libshop.so',
       'libcart.dylib',

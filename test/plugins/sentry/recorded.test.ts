@@ -134,7 +134,7 @@ describe('sentry intake: recorded envelopes', () => {
   };
 
   for (const [name, expected] of Object.entries(EXPECTED)) {
-    it(`${name}: names the class, the message and the crash frame`, async () => {
+    it(`${name}: finds the class, the message and the crash frame`, async () => {
       const item = await itemOf(name);
       expect(item['line_no']).to.equal(expected.line);
       const stack = item['stack_trace'] as string;
@@ -147,7 +147,7 @@ describe('sentry intake: recorded envelopes', () => {
     });
   }
 
-  it('tells native crashes of one signal apart by library and function', async () => {
+  it('distinguishes native crashes of one signal by library and function', async () => {
     const names = ['android-native', 'android-native-other', 'android-stripped'];
     const ids = await Promise.all(names.map(async (name) => (await itemOf(name))['id']));
     expect(new Set(ids).size).to.equal(3);
@@ -160,7 +160,7 @@ describe('sentry intake: recorded envelopes', () => {
     expect(await itemOf('rust-panic-index')).to.include({ hit_count: 2 });
   });
 
-  it('judges every envelope that is there', async () => {
+  it('checks every recorded envelope', async () => {
     const names = (await readdir(FOLDER)).flatMap((file) => /^(.*)\.envelope$/.exec(file)?.[1] ?? []);
     expect(names).to.have.members([...Object.keys(EXPECTED), 'rust-panic-index-again']);
   });

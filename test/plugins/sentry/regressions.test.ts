@@ -77,7 +77,7 @@ describe('sentry intake: regressions', () => {
     ['shop@1.4.2+388', '1.4.2+387'],
     ['shop@v1.5', 'v1.4.9'],
   ] as const)
-    it(`rejects a fix in ${fix} of what was seen first in ${first}`, async () => {
+    it(`rejects a fix in ${fix} for an error first seen in ${first}`, async () => {
       await send({ release: first });
       expect(await patch({ status: 'resolved', resolved_in_build: fix })).to.include({ status: 422 });
     });
@@ -102,7 +102,7 @@ describe('sentry intake: regressions', () => {
       expect(item['last_seen_at']).to.equal(ago(seen));
     });
 
-  it('a closed item is opened by a device whose clock is an hour slow', async () => {
+  it('reopens a closed item for a device whose clock is an hour slow', async () => {
     await send({});
     expect(await patch({ status: 'closed' })).to.include({ status: 200 });
     fixture.service.clock.advance(HOUR / 2);

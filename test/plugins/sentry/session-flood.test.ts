@@ -19,12 +19,12 @@ describe('an envelope of 250 items with 100 aggregates of sessions', () => {
     expect(countCategories(items, () => true).get('session')).to.be.above(2_500);
   });
 
-  it('costs a single session, and a few added up, one unit', () => {
+  it('charges one unit for a single session, and for a few aggregated ones', () => {
     const items = [{ type: 'session', payload: Buffer.from('{"sid":"1","attrs":{"release":"shop@1"}}') }];
     expect(countCategories(items, () => true).get('session')).to.equal(1);
   });
 
-  it('is counted in slices between which the event loop runs', async () => {
+  it('is counted in batches between which the event loop runs', async () => {
     const taken: SessionReport[] = [];
     const sessions = new SessionCounting(() => ({ take: async (report) => void taken.push(report) }));
     let turns = 0;

@@ -203,7 +203,7 @@ const cases: Case[] = [
 
 describe('sentry stack', () => {
   for (const { name, platform, frames, text, file, line, origin, plain: plainOrigin = origin } of cases) {
-    it(`reads like the language’s own: ${name}`, () => {
+    it(`formats in the language’s own style: ${name}`, () => {
       const made = report(platform, frames);
       expect(made.stack_trace).to.equal(text);
       expect(made).to.include({ file, line });
@@ -221,7 +221,7 @@ describe('sentry stack', () => {
     });
   }
 
-  it('marks the crash frame, whatever the frames are', () => {
+  it('marks the crash frame, for any frames', () => {
     const word = fc.stringMatching(/^[a-zA-Z_][\w.$-]{0,12}$/);
     const frame = fc.record(
       {
@@ -268,7 +268,7 @@ describe('sentry stack', () => {
     );
   });
 
-  it('takes the stack of the event or of its thread when the exception has none', () => {
+  it('uses the stack of the event or its thread when the exception has none', () => {
     const frames = [{ filename: 'cart.js', lineno: 41 }];
     const bare = { type: 'CartError', value: 'no price' };
     const threads = {
@@ -288,7 +288,7 @@ describe('sentry stack', () => {
     }
   });
 
-  it('leaves the observer out of a thread that looks at itself', () => {
+  it('removes the inspecting frames from a thread that captures itself', () => {
     const frames = [
       { module: 'shop.Cart', filename: 'Cart.java', function: 'total', lineno: 41 },
       { module: 'io.sentry.Sentry', filename: 'Sentry.java', function: 'captureMessage', lineno: 1 },
@@ -298,7 +298,7 @@ describe('sentry stack', () => {
     expect(reportOf(event, { project: 'shop', id: 'a' }).report).to.include({ file: 'shop/Cart.java', line: 41 });
   });
 
-  it('keeps the crash of a deep recursion', () => {
+  it('keeps the crash frame of a deep recursion', () => {
     const frames = Array.from({ length: 5000 }, (_, i) => ({ filename: 'cart.py', function: 'f', lineno: i + 1 }));
     const made = report('python', frames);
     expect(made.line).to.equal(5000);
@@ -318,7 +318,7 @@ const grouped = (report_: ErrorReport): string =>
     stack_trace: report_.stack_trace ?? null,
   }).dedup_key;
 
-describe('sentry stack: the frame that the application names', () => {
+describe('sentry stack: the culprit frame', () => {
   const library = {
     filename: 'json/decoder.py',
     abs_path: '/usr/lib/python3.11/json/decoder.py',
@@ -331,7 +331,7 @@ describe('sentry stack: the frame that the application names', () => {
       { ...library, function: 'raw_decode', lineno: 355, in_app: false },
     ]);
 
-  it('is the last of its own: a parser does not swallow its callers', () => {
+  it('is the last frame of the application, not its caller for a parser', () => {
     const load = json({ filename: 'app/cart.py', function: 'load', lineno: 9 });
     const save = json({ filename: 'app/cart.py', function: 'save', lineno: 30 });
     const stock = json({ filename: 'app/stock.py', function: 'load', lineno: 9 });
@@ -340,7 +340,7 @@ describe('sentry stack: the frame that the application names', () => {
     expect(load.stack_trace).to.include('File "/usr/lib/python3.11/json/decoder.py", line 355, in raw_decode');
   });
 
-  it('is no frame of which the SDK says nothing, beside those that it takes for the application', () => {
+  it('skips frames without in_app next to frames with it', () => {
     const { report: made, details } = read('python', [
       { filename: 'app/cart.py', abs_path: '/srv/app/cart.py', function: 'load', lineno: 9, in_app: true },
       { ...library, function: 'raw_decode', lineno: 355 },
@@ -353,7 +353,7 @@ describe('sentry stack: the frame that the application names', () => {
     ]);
   });
 
-  it('is the last of all where none is its own', () => {
+  it('is the last of all without a frame of the application', () => {
     const made = report('python', [
       { ...library, function: 'decode', lineno: 340, in_app: false },
       { ...library, function: 'raw_decode', lineno: 355, in_app: false },
@@ -361,14 +361,14 @@ describe('sentry stack: the frame that the application names', () => {
     expect(made).to.include({ function: 'raw_decode', line: 355 });
   });
 
-  it('is told apart from others of its bundle, and of its Go file, by the function', () => {
+  it('is distinguished within its bundle, and its Go file, by the function', () => {
     const keys = (platform: string, frame: object): Set<string> =>
       new Set(['a', 'b', 'c'].map((name) => grouped(report(platform, [{ ...frame, function: name, in_app: true }]))));
     expect(keys('javascript', { filename: 'https://x.example/a-BdJ3kf9Q.js', lineno: 1, colno: 9 }).size).to.equal(3);
     expect(keys('go', { module: 'main', abs_path: '/srv/main.go', lineno: 9 }).size).to.equal(3);
   });
 
-  it('is one group through a deploy of the bundle', () => {
+  it('stays in one group through a deploy of the bundle', () => {
     const key = (hash: string, line: number): string =>
       grouped(report('javascript', [{ filename: `https://x.example/a-${hash}.js`, function: 't', lineno: line }]));
     expect(key('CkLzaFvZ', 1)).to.equal(key('BdJ3kf9Q', 2));
@@ -381,7 +381,7 @@ describe('sentry stack: the frame that the application names', () => {
     expect(grouped(init('shop'))).not.to.equal(grouped(init('stock')));
   });
 
-  it('is no frame of the standard library that was compiled into a Rust program', () => {
+  it('skips frames of the standard library in a Rust program', () => {
     const frames = [
       { function: 'shop::load', abs_path: '/srv/shop/src/cart.rs', filename: 'cart.rs', lineno: 12 },
       {
@@ -401,7 +401,7 @@ describe('sentry stack: the frame that the application names', () => {
         });
   });
 
-  it('tells crashes without files apart by module, package and function', () => {
+  it('distinguishes crashes without files by module, package and function', () => {
     const crashes = [
       [{ package: '/data/app/~~x==/lib/arm64/libshop.so', function: 'price', instruction_addr: '0x1', in_app: true }],
       [{ package: '/data/app/~~x==/lib/arm64/libshop.so', function: 'stock', instruction_addr: '0x2', in_app: true }],
@@ -432,7 +432,7 @@ describe('sentry stack: several exceptions', () => {
     frames: [{ module: 'main', function: name, abs_path: '/srv/shop/main.go', lineno: 9, in_app: true }],
   });
 
-  it('wrappers without a name give the title to what they wrap', () => {
+  it('uses the title of the wrapped exception for wrappers without a name', () => {
     const made = of('go', [
       { type: '*shop.CartError', value: 'the cart is empty' },
       { type: '*errors.withStack', value: 'the cart is empty', stacktrace: goFrames('load') },
@@ -448,7 +448,7 @@ describe('sentry stack: several exceptions', () => {
     );
   });
 
-  it('a text that nothing wraps is its own title', () => {
+  it('uses its own text as title without a wrapper', () => {
     const made = of('go', [
       { type: '*errors.errorString', value: 'no price' },
       { type: '*fmt.wrapError', value: 'cart 12: no price', stacktrace: goFrames('load') },
@@ -473,7 +473,7 @@ describe('sentry stack: several exceptions', () => {
     stacktrace: { frames: [{ filename: 'cart.py', function: 'total', lineno: 41 }] },
   };
 
-  it('members of a group are siblings, as Python draws them', () => {
+  it('shows members of a group as siblings, as Python does', () => {
     const cause = member(3, 'OSError', { parent_id: 2, source: '__cause__' });
     const made = of('python', [cause, member(2, 'KeyError'), member(1, 'ValueError'), group]);
     expect(made).to.include({ exception_class: 'ExceptionGroup', file: 'cart.py', line: 41 });
@@ -498,7 +498,7 @@ describe('sentry stack: several exceptions', () => {
     expect(crash(made)).to.include({ file: 'cart.py' });
   });
 
-  it('a group in a group stands further to the right, whatever its ids claim', () => {
+  it('indents a nested group further, for any ids', () => {
     const inner = member(2, 'ExceptionGroup', { is_exception_group: true });
     const deep = member(3, 'TypeError', { parent_id: 2 });
     const text = of('python', [member(4, 'OSError'), deep, inner, member(1, 'ValueError'), group]).stack_trace ?? '';
@@ -520,14 +520,14 @@ describe('sentry stack: several exceptions', () => {
     expect(of('node', several).stack_trace).to.include('\n  Member of the group: TypeError: of 3\n');
   });
 
-  it('the cause of a group is none of its members', () => {
+  it('does not list the cause of a group as a member', () => {
     const cause = member(1, 'OSError', { source: '__cause__' });
     expect(of('python', [member(3, 'TypeError'), member(2, 'KeyError'), cause, group]).stack_trace).to.match(
       /^Traceback[^]*OSError: of 1\n\nThe above exception was the cause[^]*ExceptionGroup: two[^]* 1 -+\n[^]*KeyError: of 2\n[^]*TypeError: of 3$/,
     );
   });
 
-  it('members of an AggregateError are siblings too', () => {
+  it('shows members of an AggregateError as siblings too', () => {
     const made = of('node', [member(2, 'RangeError'), member(1, 'TypeError'), { ...group, type: 'AggregateError' }]);
     expect(made.stack_trace).to.include('\nMember of the group: TypeError: of 1\n');
     expect(made.stack_trace).to.include('\nMember of the group: RangeError: of 2\n');

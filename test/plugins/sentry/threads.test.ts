@@ -12,7 +12,7 @@ const stacktrace = {
 };
 
 describe('sentry: threads', () => {
-  it('are kept with names, states and stacks, the crashed one first', () => {
+  it('are stored with names, states and stacks, the crashed one first', () => {
     const event = {
       threads: {
         values: [
@@ -29,7 +29,7 @@ describe('sentry: threads', () => {
     expect(Object.keys(details().context ?? {})).to.deep.equal(['threads', 'extra']);
   });
 
-  it('have room for some stacks, and none is cut in its middle', () => {
+  it('store as many whole stacks as fit', () => {
     const values = Array.from({ length: 500 }, (_, id) => ({ id, name: `t${id}`, stacktrace }));
     const threads = threadsOf({ threads: { values } }, null) as { [key: string]: Json }[];
     expect(threads).to.have.length(32);
@@ -48,7 +48,7 @@ describe('sentry: threads', () => {
     expect(many.map((thread) => Object.keys(thread))).to.deep.equal([['id'], ['id', 'stack']]);
   });
 
-  it('one thread without a word of its own says nothing', () => {
+  it('are omitted for one thread without a name and a state', () => {
     expect(threadsOf({ threads: [{ id: 1, current: true }] }, null)).to.equal(null);
     expect(threadsOf({}, null)).to.equal(null);
     for (const threads of [

@@ -7,7 +7,7 @@ import type { Agent } from '../../../../clients/agent/update/installation.js';
 
 const SERVER = 'https://aos.example.com/base/';
 
-describe('update-agent: what a hostile child gets of root', () => {
+describe('update-agent: requests of a hostile child process to root', () => {
   let done: string[];
 
   function served(options: object, known: Partial<Known> = {}): Served {
@@ -51,7 +51,7 @@ describe('update-agent: what a hostile child gets of root', () => {
   }
   beforeEach(() => (done = []));
 
-  it('nothing of another server, another route or another project', async () => {
+  it('rejects requests to another server, route or project', async () => {
     const wishes = [
       { call: 'ask', url: 'https://evil.example.com/base/api/updateservice/v1/check', most: 10 },
       { call: 'ask', url: 'https://aos.example.com/base/api/setup/v1/login', most: 10 },
@@ -68,7 +68,7 @@ describe('update-agent: what a hostile child gets of root', () => {
     for (const wish of wishes) await refused({}, wish);
   });
 
-  it('nothing of the setup path in an update, and no more of it than its action needs', async () => {
+  it('rejects setup requests during an update, and those that the action does not need', async () => {
     const token = { call: 'post', route: 'token', content: { project: 'shop' }, most: 10 };
     const machine = { call: 'post', route: 'agent', content: { name: 'm' }, most: 10 };
     const catalog = { call: 'get', route: 'catalog', query: {}, most: 10 };
@@ -81,7 +81,7 @@ describe('update-agent: what a hostile child gets of root', () => {
     await refused({ action: 'monitor' }, token);
   });
 
-  it('no token where root named no project, and the packages of the one that the tree said', async () => {
+  it('rejects token requests without a project from root, and allows packages of the installed project only', async () => {
     for (const project of ['shop', 'payments', undefined])
       await refused({ project: null }, { call: 'post', route: 'token', content: { project }, most: 10 });
     await refused(
@@ -92,7 +92,7 @@ describe('update-agent: what a hostile child gets of root', () => {
     await refused({ project: null, action: 'update' }, { call: 'open', url, headers: {} });
   });
 
-  it('the token of no other machine is replaced, unless root may have said so', async () => {
+  it('rejects replacing another machine’s token, unless root allows it', async () => {
     const wish = { call: 'post', route: 'agent', content: { name: 'db-1', replace: true }, most: 10 };
     await refused({ action: 'monitor' }, wish);
     const one = served({ action: 'monitor', replace: true });
@@ -101,13 +101,13 @@ describe('update-agent: what a hostile child gets of root', () => {
     expect(done).to.deep.equal(['post "agent" {"name":"db-1","replace":true} 10']);
   });
 
-  it('no question at root’s terminal: who is not known when the child begins is not asked for', async () => {
+  it('does not prompt on root’s terminal for an account that was not requested at the start', async () => {
     const one = served({}, { account: false });
     expect(await one.answer({ call: 'login' })).to.equal(false);
     await refused({}, { call: 'post', route: 'token', content: { project: 'x' }, most: 10 });
   });
 
-  it('no service that root did not name, and no other verb', async () => {
+  it('rejects services that root did not name, and other verbs', async () => {
     await refused({ restart: true, service: null }, { call: 'control', verb: 'stop' });
     await refused({ restart: false, service: 'shop' }, { call: 'control', verb: 'stop' });
     await refused({ restart: true, service: 'shop' }, { call: 'control', verb: 'mask' });
@@ -115,7 +115,7 @@ describe('update-agent: what a hostile child gets of root', () => {
     expect(done).to.deep.equal(['control "stop" "shop"']);
   });
 
-  it('no header but a range, and no more bytes than the largest answer', async () => {
+  it('forwards the range header only, and limits the size of responses', async () => {
     const one = served({});
     const url = `${SERVER}releases/shop/stable/1/any/package.tar.gz`;
     await one.answer({ call: 'open', url, headers: { range: 'bytes=5-', authorization: 'Basic x', host: 'evil' } });

@@ -67,7 +67,7 @@ function splitWindows(line: string): string[] {
 
 describe('agent: units of a nightly update', () => {
   for (const word of WORDS) {
-    it(`quotes ${word} for cron, so that the shell gets it back`, () => {
+    it(`quotes ${word} for cron, so that the shell restores it`, () => {
       const line = buildCronLine(update(word), { hour: 3, minute: 7 });
       expect(line)
         .to.match(/^7 3 \* \* \* /)
@@ -80,7 +80,7 @@ describe('agent: units of a nightly update', () => {
       expect(words.at(-1)?.replaceAll(/'([^']*)'|\\(.)/g, '$1$2')).to.equal(word);
     });
 
-    it(`finds ${word} again in what each scheduler has`, () => {
+    it(`finds ${word} again in the unit of each scheduler`, () => {
       const command = [...update(word).command, '--restart', '--ca-file=/etc/ca "x" $.pem'];
       const found = { ...update(word), command };
       const time = { hour: 3, minute: 7 };
@@ -108,19 +108,19 @@ describe('agent: units of a nightly update', () => {
     });
   }
 
-  it('runs the task as SYSTEM where it may, else as the user without a stored password', () => {
+  it('runs the task as SYSTEM if allowed, else as the user without a stored password', () => {
     expect(buildTaskXml(update('C:\\shop'), true)).to.include('S-1-5-18');
     expect(buildTaskXml(update('C:\\shop'), false))
       .to.include('InteractiveToken')
       .and.not.include('S-1-5-18');
   });
 
-  it('doubles the backslashes before a quote of Windows', () => {
+  it('doubles the backslashes before a quote for Windows', () => {
     expect(quoteForWindows('C:\\Program Files\\')).to.equal('"C:\\Program Files\\\\"');
     expect(quoteForWindows('C:\\shop')).to.equal('C:\\shop');
   });
 
-  it('chooses a time at night, the same for the same machine', () => {
+  it('chooses the same time at night for the same machine', () => {
     fc.assert(
       fc.property(fc.string(), (seed) => {
         const { hour, minute } = pickNightlyTime(seed);
@@ -135,13 +135,13 @@ describe('agent: units of a nightly update', () => {
     expect(() => checkCommand(update('/opt/a\nb'), 'cron')).to.throw('control characters');
   });
 
-  it('rejects what the Task Scheduler would expand, and takes a single %', () => {
+  it('rejects what the Task Scheduler would expand, and accepts a single %', () => {
     expect(() => checkCommand(update('C:\\%TEMP%\\shop'), 'task')).to.throw('%TEMP%');
     expect(() => checkCommand(update('C:\\100 %'), 'task')).to.not.throw();
     expect(() => checkCommand(update('/opt/%TEMP%'), 'cron')).to.not.throw();
   });
 
-  it('leaves $ of the program as it is for systemd, which expands no variable there', () => {
+  it('leaves $ of the program unchanged for systemd, which expands no variable there', () => {
     const [service] = buildSystemdUnits({ project: 'shop', dir: '/x', command: ['/opt/a$b %/node', '/opt/a$b'] }, '/');
     expect(service?.content).to.include('ExecStart="/opt/a$b %%/node" "/opt/a$$b"\n');
   });

@@ -20,7 +20,7 @@ const one = (members: object): object => ({ schema: 1, values: [{ name: 'a', tar
 const read = (setup: object): ReturnType<typeof readDescription> => readDescription(setup as Record<string, unknown>);
 
 describe('update-agent: setup.json', function () {
-  describe('names what is wrong', () => {
+  describe('names errors', () => {
     const wrong: [setup: object, says: RegExp][] = [
       [{ schema: 2, values: [] }, /schema is not 1/],
       [{ schema: 1 }, /values is no list/],
@@ -58,7 +58,7 @@ describe('update-agent: setup.json', function () {
         expect(() => read(setup)).to.throw(says);
       });
 
-    it('and passes over what it does not know', () => {
+    it('ignores unknown members', () => {
       expect(read(one({ colour: 'red' })).settings[0]).to.include({
         name: 'a',
         type: 'string',
@@ -68,7 +68,7 @@ describe('update-agent: setup.json', function () {
     });
   });
 
-  it('values by type', () => {
+  it('parses values by type', () => {
     const table: [type: ValueType, text: string, value: SettingValue | null][] = [
       ['integer', '-5', -5],
       ['integer', '5.0', null],
@@ -91,14 +91,14 @@ describe('update-agent: setup.json', function () {
     }
   });
 
-  it('placeholders count as not set', () => {
+  it('treats placeholders as not set', () => {
     for (const text of ['changeme', 'ChangeMe', 'change-me', 'TODO', 'your-key-here', '<API_KEY>', ' <x> ', ''])
       expect(isPlaceholder(text), text).to.equal(true);
     for (const value of ['change', 'todos', 'yours', '<a', 0, false, 'x<y>'])
       expect(isPlaceholder(value), String(value)).to.equal(false);
   });
 
-  describe('always in this order', () => {
+  describe('order of sources', () => {
     const around = { env: { IN_ENV: 'detected' }, root: '/opt/x' };
     const found = async (
       setup: object,
@@ -123,7 +123,7 @@ describe('update-agent: setup.json', function () {
       ask: async () => 'answered',
     };
 
-    it('already set, detected, provided, asked, the default; a value that was given outright before all', async () => {
+    it('uses a given value first, then the stored, detected, provided, entered and default one', async () => {
       expect(await found(one(all), { ...sources, given: new Map([['a', 'given']]) })).to.deep.equal(['given', 'given']);
       expect(await found(one(all), sources)).to.deep.equal(['set', 'lies there']);
       expect(await found(one(all), { ...sources, read: async () => 'changeme' })).to.deep.equal([
@@ -138,13 +138,13 @@ describe('update-agent: setup.json', function () {
       expect(await found(one({}), {})).to.equal(null);
     });
 
-    it('what is detected and is no value is left out', async () => {
+    it('ignores a detected value that is not valid', async () => {
       expect(
         await found(one({ ...all, provision: undefined, type: 'string', max: 3, default: 'x' }), {}),
       ).to.deep.equal(['default', 'x']);
     });
 
-    it('when: a setting that is not wanted is not asked for', async () => {
+    it('does not prompt for a setting whose condition is not met', async () => {
       const setup = {
         schema: 1,
         values: [
@@ -159,7 +159,7 @@ describe('update-agent: setup.json', function () {
     });
   });
 
-  it('refuses by pattern (linear), bounds and the target’s format', () => {
+  it('validates by pattern (in linear time), bounds and the target’s format', () => {
     const why = (members: object, text: string): string | null => {
       const [setting] = read(one(members)).settings;
       return setting === undefined ? '' : refusal(setting, text);
@@ -178,7 +178,7 @@ describe('update-agent: setup.json', function () {
     expect(why({}, 'a\nb')).to.equal(null);
   });
 
-  it('detects', async () => {
+  it('detects values', async () => {
     const root = await scratch();
     await writeFile(join(root, 'old.json'), '{"db":{"host":"h"}}');
     await writeFile(join(root, 'old.ini'), '[db]\nhost = i\n');
@@ -215,7 +215,7 @@ describe('update-agent: setup.json', function () {
     await remove(root);
   });
 
-  it('variables of paths: unknown ones stay, then nothing leads out', () => {
+  it('expands variables of paths, keeps unknown ones, and rejects paths that leave the installation', () => {
     const env = { NAME: 'n', UP: '..', ROOT: '/etc', SVC_PASSWORD: 'p' };
     expect(withVariables('${NAME}/%NAME%/${NONE}/%NONE%/${SVC_PASSWORD}', env)).to.equal(
       'n/n/${NONE}/%NONE%/${SVC_PASSWORD}',
@@ -254,7 +254,7 @@ describe('update-agent: setup.json', function () {
     );
   });
 
-  it('locations', async () => {
+  it('resolves locations', async () => {
     const at = (location: 'config' | 'data' | 'home' | 'install', env: Record<string, string>): Promise<string> =>
       baseOf(location, { env: { HOME: '/home/me', ...env }, root: '/opt/shop', project: 'shop' });
     expect(await at('install', {})).to.equal('/opt/shop');
@@ -268,7 +268,7 @@ describe('update-agent: setup.json', function () {
     );
   });
 
-  it('the example of docs/setup-json.md does what it says', async () => {
+  it('accepts the example of docs/setup-json.md', async () => {
     const guide = await readFile(fileURLToPath(new URL('../../../../../docs/setup-json.md', import.meta.url)), 'utf8');
     const blocks = [...guide.matchAll(/```jsonc?\n(.*?)```/gs)].map(([, text = '']) => text);
     const [setup = '', before = '', after = ''] = blocks;

@@ -14,7 +14,7 @@ writeFileSync(path, 'x');
 process.send({ bytes: 1 }, () => process.exit(0));
 `;
 
-describe('the copy before an upgrade', function () {
+describe('the backup before an upgrade', function () {
   let folder: string;
   let now: number;
   beforeEach(async () => {
@@ -37,7 +37,7 @@ describe('the copy before an upgrade', function () {
   const copies = async (): Promise<string[]> =>
     (await readdir(join(folder, 'backups'))).filter((name) => name.includes('before')).toSorted();
 
-  it('is made once, however often the migrations of a version fail', async () => {
+  it('is created once, for any number of failed migrations of a version', async () => {
     const { path } = await start('2.0.0').make({ beforeMigration: true });
     for (let attempt = 0; attempt < 3; attempt++) {
       now += HOUR_MS;
@@ -48,7 +48,7 @@ describe('the copy before an upgrade', function () {
     expect(await copies()).to.include('aos-20261128T150000Z-before-2.0.1.tar.gz');
   });
 
-  it('stays until the version has run for a day, whatever else is made', async () => {
+  it('stays until the version has run for a day, next to any other backups', async () => {
     const later = async (service: AutomaticBackups, hours: number): Promise<string[]> => {
       now += hours * HOUR_MS;
       await service.make();
@@ -68,7 +68,7 @@ describe('the copy before an upgrade', function () {
     expect(await later(again, 1)).to.deep.equal([]);
   });
 
-  it('is made again for later migrations of a version that has succeeded', async () => {
+  it('is created again for later migrations of a version that has succeeded', async () => {
     const service = start('2.0.0', 7);
     await service.make({ beforeMigration: true });
     await service.noteMigrated();
@@ -80,7 +80,7 @@ describe('the copy before an upgrade', function () {
     expect(await copies()).to.have.length(2);
   });
 
-  it('does not depend on a note that was cut off', async () => {
+  it('does not depend on a truncated marker', async () => {
     await start('2.0.0').make({ beforeMigration: true });
     await writeFile(join(folder, 'backups', 'migrated.json'), '{"ver');
     now += HOUR_MS;

@@ -34,19 +34,19 @@ describe('.htpasswd on a machine with other users', () => {
   });
   afterEach(() => rm(data, { recursive: true, force: true }));
 
-  it('is for this service alone where no web server is in front', async () => {
+  it('is readable by the service only, without a web server', async () => {
     await written(await accessMode({ web_group: null, web_path: null }));
     expect(await modeOf(file())).to.equal('600');
     expect(await modeOf(join(store(), 'shop', '.htaccess'))).to.equal('644');
   });
 
-  it('stays readable where a web server is in front and nobody named its group, so that an upgrade locks nobody out', async () => {
+  it('stays readable with a web server and no configured group, so that an upgrade locks no one out', async () => {
     await writeFile(file(), TEXT, { mode: 0o644 });
     await written(await accessMode({ web_group: null, web_path: '/srv/releases' }));
     expect(await modeOf(file())).to.equal('644');
   });
 
-  it('of an earlier version gets the mode of this one, and so does what a crash left of one', async () => {
+  it('gets the current mode when written by an earlier version or left by a crash', async () => {
     const left = join(store(), 'shop', '.ht-019ab');
     for (const path of [file(), left]) await writeFile(path, TEXT, { mode: 0o644 });
     const gid = process.getgid?.() ?? 0;
@@ -63,7 +63,7 @@ describe('.htpasswd on a machine with other users', () => {
     for (const path of [file(), left]) expect(await modeOf(path)).to.equal('600');
   });
 
-  it('knows groups by name and by number, and says what is wrong with another', async () => {
+  it('resolves groups by name and by number, and reports invalid ones', async () => {
     const refused = async (web_group: string): Promise<string> =>
       (await rejection(accessMode({ web_group, web_path: null }))).message;
     expect(await refused('no-such-group-here')).to.equal('is no group of this machine');
@@ -71,7 +71,7 @@ describe('.htpasswd on a machine with other users', () => {
     else expect(await refused('4294967')).to.match(/^is a group that this process is not in: add its user to it/);
   });
 
-  describe('with other users on it', () => {
+  describe('with other users on the machine', () => {
     before(function () {
       if (!ROOT) this.skip();
     });
@@ -79,7 +79,7 @@ describe('.htpasswd on a machine with other users', () => {
       for (const path of [data, store(), join(store(), 'shop')]) await chown(path, SERVICE, SERVICE);
     });
 
-    it('is read by a stranger of the machine in no case, by the web server through its group, by the service always', async () => {
+    it('is never readable by other users, is readable by the web server through its group, and by the service', async () => {
       await written(await accessMode({ web_group: null, web_path: null }));
       expect([reads(SERVICE, SERVICE), reads(STRANGER, STRANGER), reads(WEB, WEB)]).to.deep.equal([true, false, false]);
       await correctModes(
@@ -92,13 +92,13 @@ describe('.htpasswd on a machine with other users', () => {
       expect([reads(SERVICE, SERVICE), reads(STRANGER, STRANGER), reads(WEB, WEB)]).to.deep.equal([true, false, true]);
     });
 
-    it('belongs to the service, whoever writes it: a command of root does not lock the service out', async () => {
+    it('belongs to the service after any writer: a command of root does not lock the service out', async () => {
       await written(await accessMode({ web_group: null, web_path: null }));
       expect(await stat(file())).to.include({ uid: SERVICE, gid: SERVICE });
       expect(reads(SERVICE, SERVICE)).to.equal(true);
     });
 
-    it('that a command of an earlier version left to root is the service’s again', async () => {
+    it('is restored to the service after a command of an earlier version left it to root', async () => {
       await writeFile(file(), TEXT);
       await chmod(file(), 0o644);
       await correctModes(

@@ -49,7 +49,7 @@ describe('the release store on the file system, killed', () => {
     Array.from({ length: KILLS }, () => [line, Math.floor(Math.random() * (MOST_MS + 1))] as const),
   );
   for (const [line, ms] of moments) {
-    it(`${ms} ms after "${line}"`, async () => {
+    it(`stays consistent when killed ${ms} ms after "${line}"`, async () => {
       const put = await killed(join(folder, 'store'), line, ms);
       const store = new FsReleaseStore(join(folder, 'store'));
       const held = await store.packages.held(PLACE);

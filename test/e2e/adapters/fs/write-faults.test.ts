@@ -13,13 +13,13 @@ const PLACE = { product: 'shop', channel: 'stable', version: '1.0', platform: 'a
 const TEXTS = { manifest: '{}', signature: 'eA==' };
 const LIMITS = { bytes: 1 << 26, keepFree: 0 };
 
-describe('a disk that takes nothing', () => {
+describe('a disk that rejects writes', () => {
   const failing = (code: string, path?: string): Promise<Error> =>
     rejection(
       writingTo('/releases')(() => Promise.reject(Object.assign(new Error(code), { code, ...(path && { path }) }))),
     );
 
-  it('is told in the words of the port', async () => {
+  it('is reported with the port’s error', async () => {
     for (const code of ['ENOSPC', 'EDQUOT']) {
       const { name, message } = await failing(code);
       expect([name, message]).to.deep.equal(['DiskFull', 'the disk of /releases is full']);
@@ -37,7 +37,7 @@ describe('a disk that takes nothing', () => {
     expect((await failing('EIO')).message).to.equal('EIO');
   });
 
-  describe('of its own', () => {
+  describe('a separate disk', () => {
     let mounted: string;
     let store: FsReleaseStore;
     let told: string[];
@@ -70,7 +70,7 @@ describe('a disk that takes nothing', () => {
       await store.access.write('shop', '.htpasswd', `x${Math.random()}`);
     };
 
-    it('full: every write says so, and the first one after there is room again works', async () => {
+    it('full: rejects every write, and works again when there is room', async () => {
       await publish();
       const filler = join(mounted, 'filler');
       await rejection(writeFile(filler, Buffer.alloc(4 << 20)));
@@ -89,7 +89,7 @@ describe('a disk that takes nothing', () => {
       await publish();
     });
 
-    it('read-only: every write says so, reading goes on, and the first write after it is writable works', async () => {
+    it('read-only: rejects every write, still reads, and works again when it is writable', async () => {
       await publish();
       mount('-o', 'remount,ro');
       for (const write of [

@@ -60,7 +60,7 @@ describe('mongodb: a bad day', function () {
     await client.close();
   });
 
-  it('serves again after each of fifty cuts, holds, refusals and delays under 24 writers, and keeps what it acknowledged', async () => {
+  it('recovers from each of fifty cuts, stalls, rejections and delays under 24 writers, and keeps acknowledged writes', async () => {
     const rows = store.collection<Row>('rows');
     const acknowledged: string[] = [];
     const wrong: unknown[] = [];
@@ -105,7 +105,7 @@ describe('mongodb: a bad day', function () {
     expect(acknowledged.filter((id) => !kept.has(id))).to.deep.equal([]);
   });
 
-  it('refuses at once while no server is there, and serves again with the first ping', async () => {
+  it('fails immediately without a server, and recovers with the first ping', async () => {
     const rows = store.collection<Row>('rows');
     await rows.insert({ id: 'a' });
     proxy.refuse();
@@ -123,7 +123,7 @@ describe('mongodb: a bad day', function () {
     expect(await rows.get('a')).to.deep.equal({ id: 'a' });
   });
 
-  it('replaces a client that stays silent, gives up when the new one is silent too, in this order', async () => {
+  it('replaces a client that gets no response, and fails when the new one gets none either', async () => {
     const rows = store.collection<Row>('rows');
     proxy.hold();
     const error = await rows.get('a').then(
@@ -137,7 +137,7 @@ describe('mongodb: a bad day', function () {
     await until('it is back', () => states.at(-1) === 'connected');
   });
 
-  it('gives up what has no deadline of its own when no ping is answered beside it', async () => {
+  it('aborts operations without a deadline when concurrent pings get no response', async () => {
     proxy.hold();
     const error = await store.ensure([{ name: 'rows', indexes: [{ fields: ['text'] }] }]).then(
       () => null,

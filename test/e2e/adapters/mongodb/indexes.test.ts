@@ -22,7 +22,7 @@ const SPEC: CollectionSpec = {
 };
 
 describe('mongodb, indexes', function () {
-  it('of combinations are none, and those of few share one', () => {
+  it('of combinations do not exist, and selective combinations share one', () => {
     const { own, shared, instead } = indexesOf(SPEC);
     expect(own.map(({ name }) => name)).to.deep.equal(['ref', 'kind,_id', '~text']);
     expect(shared).to.deep.equal({
@@ -35,12 +35,12 @@ describe('mongodb, indexes', function () {
     expect(own.flatMap(servedBy)).to.deep.equal(['ref', 'kind', '~text']);
   });
 
-  it('of one path that finds few is an index like any other', () => {
+  it('of one selective path is an index like any other', () => {
     const { own, shared } = indexesOf({ indexes: [{ fields: ['person'], serves: 'few' }] });
     expect([own.map(({ name }) => name), shared]).to.deep.equal([['person,_id'], null]);
   });
 
-  it('are told from those that an administrator made', () => {
+  it('are distinguished from those of an administrator', () => {
     expect(isOurs({ key: { a: 1, _id: 1 }, name: 'a,_id' })).to.equal(true);
     expect(isOurs({ key: { '$**': 1 }, name: 'few a,b' })).to.equal(true);
     expect(isOurs({ key: { '$**': 1 }, name: '$**_1' })).to.equal(false);
@@ -49,7 +49,7 @@ describe('mongodb, indexes', function () {
     expect(isOurs({ key: { _id: 1 }, name: '_id_' })).to.equal(false);
   });
 
-  it('go when they are declared no more, and one made by hand stays; twice is once', async function () {
+  it('are dropped when no longer declared, except manual ones, and are idempotent', async function () {
     const server = (await mongoUrl()) ?? this.skip();
     const url = new URL(server);
     url.pathname = `/aos_indexes_${process.pid}`;

@@ -56,7 +56,7 @@ describe('mongodb, look-ups', function () {
       await new Promise((resolve) => setTimeout(resolve, 10));
   };
 
-  it('a document carries its grams, and nobody sees them', async () => {
+  it('stores the grams of a document, and returns them to no one', async () => {
     const store = await opened();
     await store.ensure([SPEC]);
     const rows = store.collection<Row>('rows');
@@ -78,7 +78,7 @@ describe('mongodb, look-ups', function () {
     await store.close();
   });
 
-  it('what was there before is filled in steps, by whichever process is there; answers are whole meanwhile', async () => {
+  it('fills existing documents in batches by any process, with complete results meanwhile', async () => {
     const first = await opened();
     const before = first.collection<Row>('rows');
     await before.bulk(
@@ -101,7 +101,7 @@ describe('mongodb, look-ups', function () {
     await second.close();
   });
 
-  it('few are named by their rarest gram, many are walked', async () => {
+  it('searches few documents by their rarest gram, and scans many', async () => {
     const store = await opened();
     await store.ensure([SPEC]);
     const rows = store.collection<Row & { ref: string }>('rows');
@@ -124,7 +124,7 @@ describe('mongodb, look-ups', function () {
     await store.close();
   });
 
-  it('fields and paths translate both ways', () => {
+  it('translates fields and paths both ways', () => {
     for (const path of ['text', 'o.s', 'a_b.c1.d']) expect(pathOf(gramsField(path))).to.equal(path);
   });
 });

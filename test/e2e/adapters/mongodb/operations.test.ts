@@ -73,45 +73,45 @@ describe('operations on MongoDB', function () {
     return Math.min(...series);
   }
 
-  it('of a list of a hundred equal errors are fewer than ten', async () => {
+  it('are fewer than ten for a list of a hundred equal errors', async () => {
     const list = Array.from({ length: 100 }, () => error('Known'));
     expect(await costOf(() => post(list), 0, LARGE_CALLS)).to.be.at.most(9);
   });
 
-  it('of a list of a hundred errors with references are fewer than ten as well', async () => {
+  it('are fewer than ten for a list of a hundred errors with references', async () => {
     const list = (at: number): object[] =>
       Array.from({ length: 100 }, (_, n) => error('Known', { client_ref: `${at} ${n}` }));
     expect(await costOf((n) => post(list(n)), 0, LARGE_CALLS)).to.be.at.most(9);
   });
 
-  it('of a hundred reports that come at once are fewer than one each', async () => {
+  it('are fewer than one each for a hundred concurrent reports', async () => {
     const atOnce = async (): Promise<void> => {
       await Promise.all(Array.from({ length: 100 }, () => post(error('Known'))));
     };
     expect(await costOf(atOnce, 0, LARGE_CALLS)).to.be.at.most(50);
   });
 
-  it('of known errors that come two at a time are two and a half each', async () => {
+  it('are two and a half for known errors that arrive in pairs', async () => {
     const two = async (): Promise<void> => void (await Promise.all([post(error('Known')), post(error('Known'))]));
     expect((await costOf(two)) / 2).to.be.at.most(2.5);
   });
 
-  it('of a known error are three at the most', async () => {
+  it('are at most three for a known error', async () => {
     const cost = await costOf(() => post(error('Known')), STATED.known_error);
     expect(cost).to.be.at.most(STATED.known_error);
   });
 
-  it('of a known error with a reference are two more', async () => {
+  it('are two more for a known error with a reference', async () => {
     const most = STATED.known_error + 2;
     expect(await costOf((n) => post(error('Known', { client_ref: `r${n}` })), most)).to.be.at.most(most);
   });
 
-  it('of new groups in a row are those of their documents and of what decides that they are new; events go together', async () => {
+  it('are those of the documents and of the check for new ones, for new groups in a row, with events batched', async () => {
     const cost = await costOf((n) => post(error(`New${n}`)), STATED.new_group);
     expect(cost).to.be.at.most(STATED.new_group);
   });
 
-  it('of a new group alone are three more, for its event', async () => {
+  it('are three more for a single new group, for its event', async () => {
     const costs: number[] = [];
     for (let n = 0; n < 4; n++) {
       // What the one before it left is told, and projects and rules are known again, which is asked every two seconds.
@@ -125,13 +125,13 @@ describe('operations on MongoDB', function () {
     expect(Math.min(...costs)).to.equal(12);
   });
 
-  it('of a new group of a family that is there are two more', async () => {
+  it('are two more for a new group of an existing family', async () => {
     await post(error('Family', { stack_trace: traceOf(0) }));
     const most = STATED.new_group + 2;
     expect(await costOf((n) => post(error('Family', { stack_trace: traceOf(n + 1) })), most)).to.be.at.most(most);
   });
 
-  it('of a process that nobody calls are few in a second', async () => {
+  it('are few in a second for an idle process', async () => {
     counter.take();
     await pause(IDLE_S * 1_000);
     expect(counter.take().length / IDLE_S).to.be.at.most(STATED.idle_per_process_second);

@@ -32,7 +32,7 @@ const contract: StoreContract = {
 storeContract('mongodb', contract);
 
 describe('a MongoDB store that is closed', () => {
-  it('begins no write: a promise that nobody waits for would end the process', async function () {
+  it('starts no write: an unhandled promise would end the process', async function () {
     const server = (await mongoUrl()) ?? this.skip();
     const path = new URL(server);
     path.pathname = `/aos_closed_${process.pid}`;

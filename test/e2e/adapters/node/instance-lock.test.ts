@@ -51,7 +51,7 @@ describe('InstanceLock', () => {
     return child;
   }
 
-  it('is given once, and again after its release', async () => {
+  it('is acquired once, and again after its release', async () => {
     const lock = await acquire();
     expect((await refusal(InstanceLock.acquire(folder, join(folder, 'aos.db')))).message).to.equal(
       `another server (pid ${process.pid}) is running on ${folder}`,
@@ -64,7 +64,7 @@ describe('InstanceLock', () => {
     await acquire();
   });
 
-  it('of a store is given once, whatever data directory and whatever link a second server has', async () => {
+  it('of a store is acquired once, for any data directory and any link of a second server', async () => {
     const lock = await acquire();
     await lock.announce('http://127.0.0.1:8080');
     const other = await mkdtemp(join(tmpdir(), 'aos-lock-'));
@@ -84,7 +84,7 @@ describe('InstanceLock', () => {
     }
   });
 
-  it('names the other process and its address, and passes on when that one is killed', async () => {
+  it('names the other process and its address, and is acquired when that one is killed', async () => {
     const child = await holder();
     expect((await refusal(InstanceLock.acquire(folder, join(folder, 'aos.db')))).message).to.equal(
       `another server (pid ${child.pid}, http://127.0.0.1:1234) is running on ${folder}`,
@@ -96,7 +96,7 @@ describe('InstanceLock', () => {
     expect(await InstanceLock.running(folder)).to.equal(null);
   });
 
-  it('of many that find a dead owner one goes on', async () => {
+  it('is acquired by one of many that find a dead owner', async () => {
     const dead = { pid: 2 ** 22 + 1, started: null, host: (await import('node:os')).hostname(), nonce: 'dead' };
     await writeFile(join(folder, 'server.lock'), JSON.stringify(dead));
     const results = await Promise.allSettled(Array.from({ length: 12 }, () => acquire()));
@@ -104,7 +104,7 @@ describe('InstanceLock', () => {
     expect((await readdir(folder)).toSorted()).to.deep.equal(['aos.db.lock', 'server.lock']);
   });
 
-  it('is not kept by another process that was given the dead one’s pid', async function () {
+  it('is not held by another process with the pid of the dead owner', async function () {
     if (process.platform !== 'linux') this.skip();
     const { hostname } = await import('node:os');
     const reused = { pid: process.pid, started: 'another boot:1', host: hostname(), nonce: 'reused' };
@@ -112,7 +112,7 @@ describe('InstanceLock', () => {
     await acquire();
   });
 
-  it('of another host is believed while it is touched', async () => {
+  it('of another host is valid while it is renewed', async () => {
     const path = join(folder, 'server.lock');
     await writeFile(path, JSON.stringify({ pid: 1, started: null, host: 'another-container', nonce: 'other' }));
     expect((await refusal(InstanceLock.acquire(folder, join(folder, 'aos.db')))).pid).to.equal(1);
@@ -121,12 +121,12 @@ describe('InstanceLock', () => {
     await acquire();
   });
 
-  it('that cannot be read is replaced', async () => {
+  it('is replaced when it is not readable', async () => {
     await writeFile(join(folder, 'server.lock'), '{"pid":');
     await acquire();
   });
 
-  it('free bytes are told', async () => {
+  it('reports free bytes', async () => {
     expect(await freeBytes(folder)).to.be.greaterThan(0);
   });
 });

@@ -13,8 +13,8 @@ import { KEY_FILES, loadKeys } from '../../../../adapters/node/keys/keys.js';
 import { ManualClock } from '../../../../testing/clock.js';
 import { RecordingLog } from '../../../../testing/fakes.js';
 
-describe('keys that sign', () => {
-  it('sign what openssl verifies', async () => {
+describe('signing keys', () => {
+  it('create signatures that openssl verifies', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'aos-ring-'));
     try {
       const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

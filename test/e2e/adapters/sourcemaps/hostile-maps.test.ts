@@ -183,7 +183,7 @@ describe('hostile source maps', function () {
     });
   }
 
-  it('rewrites every event of a storm whose map has 44 MB and whose script more than 3 MiB', async () => {
+  it('rewrites every event of a burst whose map has 44 MB and whose script more than 3 MiB', async () => {
     const { map, script, columns } = largeBuild();
     expect(map.length).to.be.above(44_000_000);
     expect(script.length).to.be.above(3 * 1024 * 1024);
@@ -193,7 +193,7 @@ describe('hostile source maps', function () {
     await untilRewritten(columns);
   });
 
-  it('rewrites a storm later whose reader had no processor time', async () => {
+  it('rewrites a burst later when its reader had no processor time', async () => {
     const { map, script, columns } = largeBuild();
     await upload([{ map, script }]);
     const [, reader = 0] = await processesOf(service.child?.pid ?? 0);

@@ -56,7 +56,7 @@ describe('sqlite, a bad disk', function () {
   };
   const large = (id: string): Row => ({ id, text: 'x'.repeat(300_000) });
 
-  it('full: writes are refused as such, reads go on, and writes again when there is room', async function () {
+  it('full: rejects writes with that error, still reads, and writes again when there is room', async function () {
     await mounted(this, '-t', 'tmpfs', '-o', 'size=12m', 'tmpfs');
     const [store, rows] = await opened();
     try {
@@ -74,7 +74,7 @@ describe('sqlite, a bad disk', function () {
     }
   });
 
-  it('full at the start: one line says where, and every start leaves nothing behind', async function () {
+  it('full at the start: reports the path in one line, and every start leaves nothing behind', async function () {
     await mounted(this, '-t', 'tmpfs', '-o', 'size=12m', 'tmpfs');
     await mkdir(join(disk, 'data'), { mode: 0o700 });
     const { bavail, bsize } = await statfs(disk);
@@ -89,7 +89,7 @@ describe('sqlite, a bad disk', function () {
     }
   });
 
-  it('full before it is opened again: it says so, and opens when there is room', async function () {
+  it('full before it is opened again: reports that, and opens when there is room', async function () {
     await mounted(this, '-t', 'tmpfs', '-o', 'size=12m', 'tmpfs');
     const [store] = await opened();
     await store.close();
@@ -104,7 +104,7 @@ describe('sqlite, a bad disk', function () {
     await open.close();
   });
 
-  it('read-only while it runs: writes say so, reads go on, and what was acknowledged is there afterwards', async function () {
+  it('read-only at run time: rejects writes with that error, still reads, and keeps acknowledged writes', async function () {
     const image = join(folder, 'image');
     await writeFile(image, Buffer.alloc(24 * 1024 * 1024));
     await run('mkfs.ext4', ['-q', image]).catch(() => this.skip());
@@ -133,7 +133,7 @@ describe('sqlite, a bad disk', function () {
     await again.close();
   });
 
-  it('read-only from the start: a sentence', async function () {
+  it('read-only from the start: exits with one sentence', async function () {
     await mounted(this, '-t', 'tmpfs', '-o', 'size=12m', 'tmpfs');
     const [store] = await opened();
     await store.close();
@@ -142,7 +142,7 @@ describe('sqlite, a bad disk', function () {
     expect(message).to.match(/read-only|EROFS/);
   });
 
-  it("another user's file: a sentence", async () => {
+  it('a file of another user: exits with one sentence', async () => {
     const [store] = await opened();
     await store.close();
     for (const path of [folder, disk, join(disk, 'data')]) await chmod(path, 0o755);

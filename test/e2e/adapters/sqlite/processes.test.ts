@@ -34,7 +34,7 @@ describe('sqlite processes', function () {
     return store;
   };
 
-  it('kill -9 under load: every acknowledged write is there', async () => {
+  it('keeps every acknowledged write after kill -9 under load', async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round++) {
       const child = spawn(process.execPath, [WRITER, path, 'insert'], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -53,7 +53,7 @@ describe('sqlite processes', function () {
     }
   });
 
-  it('a second store of this process that closes gives up no lock of the first', async () => {
+  it('keeps the lock of the first store of a process when a second one closes', async () => {
     const first = await opened();
     await first.ensure([{ name: 'rows', indexes: [{ fields: ['n'] }] }]);
     await first.collection<Row>('rows').insert({ id: 'counter', n: 1 });
@@ -68,7 +68,7 @@ describe('sqlite processes', function () {
     await first.close();
   });
 
-  it('two processes that increment one document lose none', async () => {
+  it('loses no increment of two processes on one document', async () => {
     const children = [0, 1].map(() => spawn(process.execPath, [WRITER, path, 'inc', '400'], { stdio: 'inherit' }));
     const store = await opened();
     const rows = store.collection<Row>('rows');
@@ -79,7 +79,7 @@ describe('sqlite processes', function () {
     await store.close();
   });
 
-  it('a cached read follows what another process writes', async () => {
+  it('updates a cached read after a write of another process', async () => {
     const [here, there] = [await opened(), await opened()];
     const rows = here.collection<Row>('rows');
     await rows.insert({ id: 'a', n: 1 });
@@ -90,7 +90,7 @@ describe('sqlite processes', function () {
     await Promise.all([here.close(), there.close()]);
   });
 
-  it('what is kept of cached reads is what the last write of this process found', async () => {
+  it('keeps cached reads of the last write of this process', async () => {
     const [here, there] = [await opened(), await opened()];
     const rows = here.collection<Row>('rows');
     const beside = here.collection<Row>('beside');
@@ -107,7 +107,7 @@ describe('sqlite processes', function () {
     await Promise.all([here.close(), there.close()]);
   });
 
-  it('a page is made once until somebody writes, and never misses what this process or another one wrote', async () => {
+  it('renders a page once until the next write of this process or another one', async () => {
     const [here, there] = [await opened(), await opened()];
     const rows = here.collection<RenderedRow>('rows');
     const beside = here.collection<RenderedRow>('beside');
@@ -141,7 +141,7 @@ describe('sqlite processes', function () {
     await Promise.all([here.close(), there.close()]);
   });
 
-  it('an index that another process adds is kept by a store that was open before', async () => {
+  it('keeps an index that another process adds while a store is open', async () => {
     const [older, newer] = [await opened(), await opened()];
     const rows = older.collection<Row>('rows');
     await rows.insert({ id: 'a', n: 1 });
@@ -154,7 +154,7 @@ describe('sqlite processes', function () {
     await Promise.all([older.close(), newer.close()]);
   });
 
-  it('close waits for what is under way and refuses what comes after', async () => {
+  it('waits in close for pending work, and rejects later calls', async () => {
     const store = await opened();
     const rows = store.collection<Row>('rows');
     const writes = Array.from({ length: 500 }, (_, n) => rows.insert({ id: `r${n}`, n }));
@@ -167,7 +167,7 @@ describe('sqlite processes', function () {
     await again.close();
   });
 
-  it('a file that cannot be opened says so', async () => {
+  it('reports a file that cannot be opened', async () => {
     const store = new SqliteStore({ path: join(path, '..') });
     const error = await store.connect().catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(Error).with.property('message').that.matches(/open/);

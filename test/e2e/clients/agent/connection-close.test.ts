@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { newKeys, ReleaseServer } from '../../../support/release-server.js';
 import { install, remove, runAgent, scratch } from './agent.js';
 
-describe('update-agent behind a front that answers Connection: close', () => {
+describe('update-agent behind a proxy that answers Connection: close', () => {
   let server: ReleaseServer;
   let front: Server;
   const folders: string[] = [];

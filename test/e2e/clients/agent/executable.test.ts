@@ -78,7 +78,7 @@ describe('update-agent: the executable', function () {
     expect(answer.status, await answer.text()).to.equal(201);
   }
 
-  it('is placed by install.sh with curl alone, and says its version', async () => {
+  it('is installed by install.sh with curl only, and prints its version', async () => {
     const text = await (await fetch(`${service.url}/installer/install.sh`)).text();
     await writeFile(join(dir, 'install.sh'), text);
     const placed = await run(join(path, 'sh'), ['install.sh'], { UPDATE_AGENT_DIR: dirname(agent) });
@@ -93,7 +93,7 @@ describe('update-agent: the executable', function () {
     expect((await run(agent, ['--help'])).stdout).to.match(/^usage: update-agent \[--action /);
   });
 
-  it('is not led by NODE_OPTIONS and node’s own options', async () => {
+  it('ignores NODE_OPTIONS and options of node', async () => {
     const evil = join(dir, 'evil.cjs');
     await writeFile(evil, `process.stdout.write('evil')`);
     const led = await run(agent, ['--version'], { NODE_OPTIONS: `--require ${evil}`, NODE_PATH: dir });

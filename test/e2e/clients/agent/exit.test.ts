@@ -221,11 +221,11 @@ describe('update-agent: exit codes', function () {
       expect(ran.stdout + ran.stderr).to.match(output);
     });
 
-  it('are those of the contract', () => {
+  it('equal those of the contract', () => {
     expect(Object.values(EXIT)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 64]);
   });
 
-  describe('64, before anything is touched', () => {
+  describe('64, before any change', () => {
     const bad: string[][] = [
       ['--action', 'upgrade'],
       ['--platform', 'solaris'],
@@ -255,16 +255,16 @@ describe('update-agent: exit codes', function () {
         expect(ran.code, ran.stdout + ran.stderr).to.equal(64);
       });
 
-    it('another product is installed', async () => {
+    it('is the code when another product is installed', async () => {
       expect((await runHere([...base, '--project', 'other'])).code).to.equal(64);
     });
-    it('no server', async () => {
+    it('is the code without a server', async () => {
       expect((await runHere(['--dir', dir])).code).to.equal(64);
     });
   });
 
   describe('options', () => {
-    it('argv before environment before file', async () => {
+    it('come from argv before environment before file', async () => {
       const own = join(dir, '.update-agent');
       await mkdir(own, { mode: 0o700 });
       const path = join(own, 'agent.json');
@@ -289,7 +289,7 @@ describe('update-agent: exit codes', function () {
       expect(options.server?.href).to.equal('https://env.example/');
     });
 
-    it('the file: wrong names, passwords, what is meant for one run, and others’ hands are refused', async () => {
+    it('rejects in the file unknown names, passwords, one-time options, and unsafe owners', async () => {
       const path = join(dir, 'agent.json');
       for (const values of [
         { passwort: 1 },
@@ -306,7 +306,7 @@ describe('update-agent: exit codes', function () {
       expect((await runHere([...base, '--config', path])).code).to.equal(64);
     });
 
-    it('--dir: the agent’s own directory if it holds manifest.json, else the current one', async () => {
+    it('--dir defaults to the agent’s directory if it contains manifest.json, else to the current one', async () => {
       expect((await readOptions([], {}, dir)).dir).to.equal(dir);
       expect((await readOptions([], {}, join(dir, '.update-agent'))).dir).to.equal(dir);
       expect((await readOptions([], {}, join(dir, 'lib'))).dir).to.equal(process.cwd());
@@ -319,7 +319,7 @@ describe('update-agent: exit codes', function () {
         if (!('fileOnly' in spec)) expect(stdout).to.include(`--${name}`);
     });
 
-    it('nothing in them or in the environment reaches the points of the tests', async () => {
+    it('cannot reach the hooks of the tests', async () => {
       const env = { FAULT_AT: '1', FAULT_COUNT: join(dir, 'points') };
       expect((await runAgent(base, { env, program: MAIN })).code).to.equal(0);
       expect(existsSync(env.FAULT_COUNT)).to.equal(false);

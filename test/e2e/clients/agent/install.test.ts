@@ -157,7 +157,7 @@ describe('update-agent: install', function () {
       expect(again).to.deep.equal({ code: 0, signal: null, stdout: 'UP_TO_DATE: 1.0.0\n', stderr: '' });
     });
 
-    it('again: nothing changes, and no second token is made', async () => {
+    it('changes nothing and creates no second token when repeated', async () => {
       const env = { SVC_SET_DB_PASSWORD: 'x' };
       await go(['--project', 'shop', '--dir', dir], env);
       const before = await treeOf(dir);
@@ -168,7 +168,7 @@ describe('update-agent: install', function () {
       expect(await readFile(join(dataDir(), 'service.json'), 'utf8')).to.equal(data);
     });
 
-    it('names what is missing: 64, the files stay, configure goes on', async () => {
+    it('names missing values with 64, keeps the files, and continues with configure', async () => {
       const ran = await go(['--project', 'shop', '--dir', dir, '--set', 'mode=cluster']);
       expect(ran.code).to.equal(64);
       expect(ran.stderr).to.include('peers (--set peers=… or SVC_SET_PEERS)');
@@ -210,7 +210,7 @@ describe('update-agent: install', function () {
       },
       { when: 'no value', args: ['--set', 'port'], says: /--set must be name=value/ },
     ];
-    it('values that are none are 64, and nothing is written', async () => {
+    it('exits 64 for invalid values, and writes nothing', async () => {
       await go(['--project', 'shop', '--dir', dir]);
       const before = await treeOf(dir);
       for (const { when, args, env, says } of refused) {
@@ -222,7 +222,7 @@ describe('update-agent: install', function () {
       }
     });
 
-    it('a target that cannot be parsed is left alone, with an error', async () => {
+    it('leaves a target that cannot be parsed unchanged, with an error', async () => {
       await go(['--project', 'shop', '--dir', dir]);
       await writeFile(join(dir, 'config/app.json'), '{ broken');
       const before = await treeOf(dir);
@@ -232,7 +232,7 @@ describe('update-agent: install', function () {
       expect(await treeOf(dir)).to.deep.equal(before);
     });
 
-    it('keeps mode, byte order mark and a file’s owner; a link in its place is refused', async () => {
+    it('keeps mode, byte order mark and owner of a file, and rejects a link in its place', async () => {
       await go(['--project', 'shop', '--dir', dir]);
       await writeFile(join(dir, 'config/app.json'), `\uFEFF${APP_JSON}`, { mode: 0o640 });
       const env = { ...around(), SVC_SET_DB_PASSWORD: 'x' };
@@ -245,7 +245,7 @@ describe('update-agent: install', function () {
       expect((await runAlike(['--action', 'configure', '--dir', dir, '--allow-targets'], env)).code).to.equal(9);
     });
 
-    it('never asks: 64 that names the option', async () => {
+    it('never prompts: exits 64 and names the option', async () => {
       const bare = (args: string[], env: Record<string, string> = {}): Promise<Ran> =>
         runAlike(['--action', 'install', ...args], { ...around(), ...env });
       const cases: [args: string[], env: Record<string, string>, says: RegExp][] = [
@@ -266,7 +266,7 @@ describe('update-agent: install', function () {
       expect(await readdir(home)).to.deep.equal([]);
     });
 
-    it('a refused login is 2, an unknown application or channel 1, and nothing is left', async () => {
+    it('exits 2 for a rejected login and 1 for an unknown application or channel, and leaves nothing', async () => {
       const wrong = await go(['--project', 'shop', '--dir', dir], { SVC_PASSWORD: 'wrong-password-0' });
       expect(wrong.code).to.equal(2);
       expect(wrong.stdout).to.match(/^UNAUTHORIZED: the account admin was refused.*installer or admin/);
@@ -275,7 +275,7 @@ describe('update-agent: install', function () {
       expect(await readdir(home)).to.deep.equal([]);
     });
 
-    it('wants an absent or empty directory, or one of the same product', async () => {
+    it('requires an absent or empty directory, or one of the same product', async () => {
       await mkdir(dir, { recursive: true });
       expect((await go(['--project', 'plain', '--dir', dir])).code).to.equal(0);
       const installed = await treeOf(dir);
@@ -302,7 +302,7 @@ describe('update-agent: install', function () {
         .and.not.include('a.txt');
     });
 
-    it('--yes takes every default; --json gives lines', async () => {
+    it('accepts every default with --yes, and prints lines with --json', async () => {
       const ran = await go(['--project', 'shop', '--dir', dir, '--yes', '--json'], { SVC_SET_DB_PASSWORD: 'geheim' });
       expect(ran.code, ran.stdout).to.equal(0);
       const lines = ran.stdout
@@ -327,7 +327,7 @@ describe('update-agent: install', function () {
       { when: `Password of ${ADMIN.username}: `, type: `${ADMIN.password}\r` },
     ];
 
-    it('asks for all of it, with choices, and shows no password', async () => {
+    it('prompts for all values, with choices, and shows no password', async () => {
       login[0] = { when: 'Address of the service: ', type: `${service.url}\r` };
       const ran = await type(
         ['--action', 'install'],
@@ -359,7 +359,7 @@ describe('update-agent: install', function () {
       expect(await text('config/app.ini')).to.equal('[server]\nmode=cluster\npeers=one two\n');
     });
 
-    it('Ctrl-C at a question is 11, at a password too; nothing is left', async () => {
+    it('exits 11 on Ctrl-C at a prompt, also for a password, and leaves nothing', async () => {
       const atAccount = await type(
         ['--action', 'install', '--server', service.url],
         [{ when: 'Account: ', type: '\u0003' }],

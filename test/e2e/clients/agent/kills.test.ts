@@ -121,7 +121,7 @@ describe('update-agent: killed', function () {
     await writeFile(join(old, 'kept.json'), '{"mine":true}');
   };
 
-  it('at every point of an update: the old or the new version, whole', async () => {
+  it('leaves the old or the new version complete at every point of an update', async () => {
     const { old, updated, trees } = await compared(OLD, NEW, disturb);
     await remove(updated);
     await cp(old, updated, { recursive: true, verbatimSymlinks: true });
@@ -152,7 +152,7 @@ describe('update-agent: killed', function () {
     expect(came.join(' ')).to.match(/^(old )+(new ?)+$/);
   });
 
-  it('at every point of an installation: nothing, or the whole application; and installing again ends it', async () => {
+  it('leaves nothing or the whole application at every point of an installation, and completes on retry', async () => {
     await offlinePackage(join(work, 'package'), server.publish({ version: '1.1.0', files: NEW }), keys);
     const dir = join(work, 'whole');
     const installing = (env: Record<string, string> = {}): Promise<Ran> =>
@@ -185,7 +185,7 @@ describe('update-agent: killed', function () {
     expect(came.join(' ')).to.match(/^(nothing )+(all ?)+$/);
   });
 
-  it('and again at every point of the recovery', async () => {
+  it('recovers at every point of the recovery', async () => {
     const { old, count, trees } = await compared(OLD, NEW, disturb);
     let points = 0;
     for (const point of [Math.floor(count * 0.7), count - 4]) {
@@ -207,7 +207,7 @@ describe('update-agent: killed', function () {
     expect(points).to.be.greaterThan(20);
   });
 
-  it('the next update goes on where one was killed', async () => {
+  it('continues with the next update after a kill', async () => {
     const { old, count, trees } = await compared(OLD, NEW, disturb);
     for (const point of [Math.floor(count * 0.7)]) {
       const dir = join(work, `on-${point}`);
@@ -222,7 +222,7 @@ describe('update-agent: killed', function () {
     }
   });
 
-  it(`at ${RANDOM_KILLS} random moments of an update of 200 files`, async () => {
+  it(`recovers at ${RANDOM_KILLS} random moments of an update of 200 files`, async () => {
     const { old, trees } = await compared(many(1), many(2), async () => {});
     const began = Date.now();
     const whole = join(work, 'timed');

@@ -59,7 +59,7 @@ describe('update-agent: monitor', function () {
   const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o7777;
   const crontab = (): Promise<string> => readFile(join(tools, 'text'), 'utf8');
 
-  it('makes monitor, token and script, reports once, and writes its line of the crontab', async () => {
+  it('creates monitor, token and script, reports once, and writes its line of the crontab', async () => {
     const dir = join(home, "100 % o'clock");
     await writeFile(join(tools, 'text'), '# mine\nMAILTO=me\n');
     const ran = await runAgent(monitoring(['--dir', dir, '--monitor-name', 'Web 1', '--schedule']), { env: around() });
@@ -84,7 +84,7 @@ describe('update-agent: monitor', function () {
     expect((await monitorOf('Web-1'))?.['last_heartbeat_at']).not.to.equal(before);
   });
 
-  it('a .curlrc in the HOME that came along writes no file by the test heartbeat', async () => {
+  it('writes no file by the test heartbeat for a .curlrc in the inherited HOME', async () => {
     await writeFile(join(home, '.curlrc'), `trace-ascii = "${join(home, 'planted')}"\n`);
     const ran = await go(['--dir', join(home, 'm'), '--monitor-name', 'curlrc', '--yes']);
     expect(ran.code, ran.stderr).to.equal(0);
@@ -92,7 +92,7 @@ describe('update-agent: monitor', function () {
     expect(await readdir(home)).to.not.include('planted');
   });
 
-  it('replaces token, script and its own line alone, and the monitor stays', async () => {
+  it('replaces token, script and its own line only, and keeps the monitor', async () => {
     const dir = join(home, 'm');
     const args = ['--dir', dir, '--monitor-name', 'again', '--schedule'];
     await go(args);
@@ -116,7 +116,7 @@ describe('update-agent: monitor', function () {
     expect(lines[2]).to.equal('6 7 8 9 0 b');
   });
 
-  it('takes every default with --yes, and schedules nothing', async () => {
+  it('accepts every default with --yes, and schedules nothing', async () => {
     const ran = await go(['--yes', '--json', '--dir', join(home, 'm')]);
     expect(ran.code, ran.stderr).to.equal(0);
     const event = JSON.parse(ran.stdout) as Record<string, unknown>;
@@ -125,7 +125,7 @@ describe('update-agent: monitor', function () {
     expect(await readdir(tools)).to.deep.equal(['crontab']);
   });
 
-  it('gives up when the crontab cannot be read, before anything is made', async () => {
+  it('aborts before any change when the crontab cannot be read', async () => {
     await writeFile(join(tools, 'text'), '# mine\n');
     await writeFile(join(tools, 'broken'), '');
     const ran = await go(['--dir', join(home, 'm'), '--monitor-name', 'broken', '--schedule']);
@@ -141,7 +141,7 @@ describe('update-agent: monitor', function () {
     expect(await crontab()).to.match(/^[^\n]+ # aos:first\n$/);
   });
 
-  it('never puts one machine’s token beside another’s script', async () => {
+  it('never combines one machine’s token with another’s script', async () => {
     const dir = join(home, 'm');
     await go(['--dir', dir, '--monitor-name', 'one', '--yes']);
     const ran = await go(['--dir', dir, '--monitor-name', 'two', '--yes']);
@@ -172,7 +172,7 @@ describe('update-agent: monitor', function () {
     },
   ];
   for (const { when, args, env, code, output } of table) {
-    it(`ends with ${code} when ${when}, and makes nothing`, async () => {
+    it(`exits ${code} when ${when}, and creates nothing`, async () => {
       const before = (await monitors()).length;
       const ran = await go(['--dir', join(home, 'm'), ...args], env);
       expect([ran.code, ran.stdout + ran.stderr]).to.satisfy(
@@ -183,7 +183,7 @@ describe('update-agent: monitor', function () {
     });
   }
 
-  it('refuses a directory that others write to', async () => {
+  it('rejects a directory that others can write to', async () => {
     const dir = join(home, 'open');
     await mkdir(dir);
     await chmod(dir, 0o777);
@@ -197,7 +197,7 @@ describe('update-agent: crontab', () => {
   const word = fc.stringMatching(/^[A-Za-z0-9._:@/-]{1,20}$/);
   const line = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\n', ''));
 
-  it('keeps every other line, and has its own exactly once', () => {
+  it('keeps every other line, and contains its own exactly once', () => {
     fc.assert(
       fc.property(fc.array(line), word, (others, source) => {
         const mine = `* * * * * x # aos:${source}`;
@@ -210,11 +210,11 @@ describe('update-agent: crontab', () => {
     );
   });
 
-  it('ends the last line of a crontab that does not', () => {
+  it('ends the last line of a crontab without a line end', () => {
     expect(withLine('a', 'b', 's')).to.equal('a\nb\n');
   });
 
-  it('quotes any path, so that the shell gets it back whole', async () => {
+  it('quotes any path, so that the shell restores it', async () => {
     const path = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }).filter((text) => !/\p{Cc}/u.test(text));
     await fc.assert(
       fc.asyncProperty(path, async (script) => {
@@ -233,7 +233,7 @@ describe('update-agent: crontab', () => {
   });
 });
 
-describe('update-agent: what a server gives a machine', () => {
+describe('update-agent: validation of monitor responses', () => {
   const script = scriptOf('linux-x64', { url: 'https://aos.example/ping', source: 'web', interval_seconds: 60 });
   const good = {
     monitor: { source: 'web' },
@@ -243,7 +243,7 @@ describe('update-agent: what a server gives a machine', () => {
     schedule: { kind: 'cron', expression: '*/5 0-23/2 * * *' },
   };
 
-  it('takes a true answer', () => {
+  it('accepts a valid response', () => {
     expect(readOffer(good, 'cron')).to.deep.include({ source: 'web', schedule: { expression: '*/5 0-23/2 * * *' } });
   });
 
@@ -265,7 +265,7 @@ describe('update-agent: what a server gives a machine', () => {
     ['schedule.expression', { schedule: { ...good.schedule, expression: '@reboot' } }],
   ];
   for (const [field, lie] of lies) {
-    it(`refuses a lie in ${field}: ${JSON.stringify(lie).slice(0, 60)}`, () => {
+    it(`rejects a wrong ${field}: ${JSON.stringify(lie).slice(0, 60)}`, () => {
       expect(() => readOffer({ ...good, ...lie }, 'cron')).to.throw(`the server’s answer: ${field} `);
     });
   }

@@ -1,11 +1,12 @@
 /** What the agent sends and takes on the way (contract 90, what it sends; update: Range, credentials, exit 2 and 8). */
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer, request as httpRequest, type Server } from 'node:http';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer, request as httpRequest, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { until } from '../../../harness.js';
 import { newKeys, ReleaseServer, sha256, type Release } from '../../../support/release-server.js';
 import { certificates } from '../../plugins/probes/certificates.js';
 import { install, remove, runAgent, runHere, scratch, type Ran } from './agent.js';
@@ -44,54 +45,60 @@ describe('update-agent: the network', function () {
 
   describe('resume', () => {
     const part = (): string => join(dir, '.update-agent', 'download', sha256(release.archive));
+    /** Ends the connection when the agent has stored some bytes of the package. */
+    const breakOff = (response: ServerResponse): void => {
+      response.write(release.archive.subarray(0, 150_000));
+      const isStored = async (): Promise<boolean> => (await stat(part()).catch(() => ({ size: 0 }))).size > 0;
+      void until('some bytes are stored', isStored).finally(() => response.destroy());
+    };
     const before = async (bytes: Buffer): Promise<void> => {
       await mkdir(join(dir, '.update-agent', 'download'), { recursive: true });
       await writeFile(part(), bytes);
     };
 
-    it('takes up an earlier download by Range', async () => {
+    it('resumes an earlier download by Range', async () => {
       await before(release.archive.subarray(0, 100_000));
       expect((await go()).code).to.equal(0);
       expect(packages(server).map(({ headers }) => headers.range)).to.deep.equal(['bytes=100000-']);
     });
 
-    it('begins anew where the earlier bytes are not of this package', async () => {
+    it('restarts when the earlier bytes are of another package', async () => {
       await before(Buffer.alloc(100_000));
       expect((await go()).code).to.equal(0);
       expect(packages(server).map(({ headers }) => headers.range)).to.deep.equal(['bytes=100000-', undefined]);
     });
 
-    it('goes on after a broken connection', async () => {
+    it('continues after a broken connection', async () => {
       let broken = 0;
       server.lies.request = (request, response) => {
         if (!request.url?.startsWith('/releases/') || broken++ > 0) return false;
         response.writeHead(200, { 'content-length': release.archive.length });
-        response.write(release.archive.subarray(0, 150_000), () => setTimeout(() => response.destroy(), 50));
+        breakOff(response);
         return true;
       };
       expect((await go()).code).to.equal(0);
       expect(packages(server)[1]?.headers.range).to.match(/^bytes=[1-9]\d*-$/);
     });
 
-    it('keeps what came for the next run', async () => {
+    it('keeps received bytes for the next run', async () => {
       server.lies.request = (request, response) => {
         if (!request.url?.startsWith('/releases/')) return false;
         response.writeHead(200, { 'content-length': release.archive.length });
-        response.write(release.archive.subarray(0, 150_000), () => setTimeout(() => response.destroy(), 50));
+        breakOff(response);
         return true;
       };
       expect((await go()).code).to.equal(8);
       expect((await readFile(part())).length).to.be.greaterThan(0);
     });
 
-    it('forgets the parts of other releases', async () => {
+    it('deletes partial files of other releases', async () => {
       await before(Buffer.alloc(10));
       await writeFile(join(dir, '.update-agent', 'download', sha256('other')), 'x');
       expect((await go()).code).to.equal(0);
     });
   });
 
-  it('asks check once more where the package is another one, and then takes what it says', async () => {
+  it('repeats check when the package is another one, and then uses its response', async () => {
     let asked = 0;
     server.lies.request = (request) => {
       if (request.url?.startsWith('/releases/') && asked++ === 0) {
@@ -108,13 +115,13 @@ describe('update-agent: the network', function () {
   describe('credentials', () => {
     const license = basic(`lic_${sha256(LICENSE).slice(0, 16)}`, LICENSE);
 
-    it('a license key, from the option or SVC_PRODUCT_KEY, in its canonical text', async () => {
+    it('send a license key from the option or SVC_PRODUCT_KEY in canonical form', async () => {
       server.allowed = [license];
       expect((await go()).stdout).to.match(/^UNAUTHORIZED: the release store wants credentials/);
       expect((await go(['--license-key', LICENSE.toLowerCase()])).code).to.equal(0);
     });
 
-    it('SVC_PRODUCT_KEY and its file', async () => {
+    it('include SVC_PRODUCT_KEY and its file', async () => {
       server.allowed = [license];
       const path = join(dir, 'key');
       await writeFile(path, `${LICENSE}\n`);
@@ -122,14 +129,14 @@ describe('update-agent: the network', function () {
       expect((await go([], { SVC_PRODUCT_KEY_FILE: path })).code).to.equal(0);
     });
 
-    it('an account, with the password from the environment or a file', async () => {
+    it('include an account, with the password from the environment or a file', async () => {
       server.allowed = [basic('kim', 'secret: ü')];
       const path = join(dir, 'password');
       await writeFile(path, 'secret: ü\n');
       expect((await go(['--username', 'kim'], { SVC_PASSWORD_FILE: path })).code).to.equal(0);
     });
 
-    it('exit 2: the output begins with UNAUTHORIZED, and names the account and the roles; nothing else is tried', async () => {
+    it('exit 2 with output that starts with UNAUTHORIZED, names the account and the roles, without another attempt', async () => {
       server.allowed = [];
       server.lies.freshness = () => ({ status: 'success' });
       const ran = await go(['--username', 'kim', '--license-key', LICENSE], { SVC_PASSWORD: 'wrong' });
@@ -139,14 +146,14 @@ describe('update-agent: the network', function () {
       expect(packages(server)).to.have.length(1);
     });
 
-    it('never go below /api/', async () => {
+    it('are never sent below /api/', async () => {
       await go(['--license-key', LICENSE]);
       const below = server.asked.filter(({ line }) => line.includes('/api/'));
       expect(below.length).to.be.greaterThan(2);
       expect(below.every(({ headers }) => headers.authorization === undefined)).to.equal(true);
     });
 
-    it('no password in argv, and none without a terminal', async () => {
+    it('accept no password in argv, and need one without a terminal', async () => {
       expect((await go(['--password', 'x'])).code).to.equal(64);
       expect((await runAgent(['--server', server.url, '--dir', dir, '--username', 'kim'])).code).to.equal(64);
     });
@@ -162,14 +169,14 @@ describe('update-agent: the network', function () {
       };
     };
 
-    it('of a package are followed, without the credentials elsewhere', async () => {
+    it('of a package are followed, without the credentials on another host', async () => {
       redirect(server, () => `${other.url}${release.url}`);
       expect((await go(['--license-key', LICENSE])).code).to.equal(0);
       expect(packages(server)[0]?.headers.authorization).to.be.a('string');
       expect(packages(other)[0]?.headers.authorization).to.equal(undefined);
     });
 
-    it('of a package are at most five', async () => {
+    it('of a package are followed five times at most', async () => {
       redirect(server, (n) => `${server.url}/releases/${n}/package.tar.gz`);
       const ran = await go();
       expect(ran.code).to.equal(1);
@@ -185,7 +192,7 @@ describe('update-agent: the network', function () {
       expect(other.asked).to.deep.equal([]);
     });
 
-    it('to http elsewhere want --allow-http, and other protocols are refused', async () => {
+    it('to http on another host need --allow-http, and other protocols are rejected', async () => {
       for (const to of [
         'http://192.0.2.1/package.tar.gz',
         'ftp://127.0.0.1/x',
@@ -197,7 +204,7 @@ describe('update-agent: the network', function () {
       }
     });
 
-    it('from https to http are refused', async () => {
+    it('from https to http are rejected', async () => {
       const folder = await scratch();
       const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
       const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
@@ -223,7 +230,7 @@ describe('update-agent: the network', function () {
     });
   });
 
-  it('a certificate that has expired is told with what the clock says (with openssl)', async function () {
+  it('reports an expired certificate with the time of the clock (with openssl)', async function () {
     const made = await certificates();
     if (made === null) this.skip();
     const folder = await scratch();
@@ -237,7 +244,7 @@ describe('update-agent: the network', function () {
     expect(ran.stderr).to.match(/certificate has expired \(this machine’s clock says 20\S+Z\)$/m);
   });
 
-  it('http outside loopback wants --allow-http', async () => {
+  it('requires --allow-http for http outside loopback', async () => {
     const ran = await runHere(['--server', 'http://192.0.2.1', '--dir', dir]);
     expect(ran.code).to.equal(64);
     expect(ran.stderr).to.include('--allow-http');
@@ -290,35 +297,35 @@ describe('update-agent: the network', function () {
       ['http_proxy', ''],
       ['HTTP_PROXY', 'http://'],
     ] as const)
-      it(`${name} is used ${prefix === '' ? 'with' : 'without'} a scheme`, async () => {
+      it(`uses ${name} ${prefix === '' ? 'with' : 'without'} a scheme`, async () => {
         const ran = await go([], { [name]: address.slice(prefix.length) });
         expect(ran.code, ran.stderr).to.equal(0);
         expect(seen.length).to.be.greaterThan(0);
       });
 
-    it('HTTPS_PROXY is used for https', async () => {
+    it('uses HTTPS_PROXY for https', async () => {
       const ran = await runHere(['--server', 'https://aos.example.invalid', '--dir', dir], { HTTPS_PROXY: address });
       expect(ran.code).to.equal(8);
       expect(seen).to.deep.equal(['aos.example.invalid:443']);
     });
 
-    it('NO_PROXY goes around it', async () => {
+    it('bypasses it for NO_PROXY', async () => {
       expect((await go([], { HTTP_PROXY: address, NO_PROXY: '127.0.0.1' })).code).to.equal(0);
       expect(seen).to.deep.equal([]);
     });
 
-    it('a proxy that is no address is exit 64 and names the variable', async () => {
+    it('exits 64 for an invalid proxy address, and names the variable', async () => {
       const ran = await go([], { HTTP_PROXY: 'socks5://127.0.0.1:1' });
       expect(ran.code).to.equal(64);
       expect(ran.stderr).to.include('HTTP_PROXY must be host:port');
     });
 
-    it('a proxy that cannot be reached is exit 8', async () => {
+    it('exits 8 for an unreachable proxy', async () => {
       expect((await go([], { HTTP_PROXY: 'http://127.0.0.1:1' })).code).to.equal(8);
     });
   });
 
-  it('429, 5xx and no answer are exit 8', async () => {
+  it('exits 8 for 429, 5xx and no response', async () => {
     for (const status of [429, 500, 502, 503]) {
       server.lies.request = (_request, response) => {
         response.writeHead(status).end();
@@ -331,7 +338,7 @@ describe('update-agent: the network', function () {
     await server.start();
   });
 
-  it('a package that cannot be had now is exit 8 too', async () => {
+  it('exits 8 for a package that is not available now', async () => {
     server.lies.request = (request, response) => {
       if (!request.url?.startsWith('/releases/')) return false;
       response.writeHead(503).end();

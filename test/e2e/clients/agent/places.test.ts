@@ -42,7 +42,7 @@ function ran(program: string, ...args: string[]): boolean {
   }
 }
 
-describe('update-agent: places', function () {
+describe('update-agent: paths', function () {
   const server = new ReleaseServer(keys);
   let work: string;
   let dir: string;
@@ -72,21 +72,21 @@ describe('update-agent: places', function () {
   afterEach(() => remove(work));
 
   describe('parents', () => {
-    it('a link is exit 9, wherever it leads', async () => {
+    it('exits 9 for a link with any target', async () => {
       await rename(join(dir, 'lib'), join(work, 'elsewhere'));
       await symlink(join(work, 'elsewhere'), join(dir, 'lib'));
       await refused(9, /lib is a link; nothing was changed/);
       expect(await readFile(join(work, 'elsewhere', 'core.txt'), 'utf8')).to.equal('old core');
     });
 
-    it('a link above what only goes is exit 9 too', async () => {
+    it('exits 9 for a link above a removed file', async () => {
       await rename(join(dir, 'gone'), join(work, 'elsewhere'));
       await symlink(join(work, 'elsewhere'), join(dir, 'gone'));
       await refused(9, /gone is a link/);
       expect(await readdir(join(work, 'elsewhere'))).to.deep.equal(['x.txt']);
     });
 
-    it('.update-agent and its folders are parents as well', async () => {
+    it('checks .update-agent and its folders as parents', async () => {
       await mkdir(join(work, 'elsewhere'));
       await symlink(join(work, 'elsewhere'), join(dir, '.update-agent'));
       await refused(9, /\.update-agent is a link/);
@@ -101,7 +101,7 @@ describe('update-agent: places', function () {
       expect(await readdir(join(work, 'elsewhere'))).to.deep.equal([]);
     });
 
-    it('one that others may write to is exit 9', async () => {
+    it('exits 9 for a parent that others can write to', async () => {
       await chmod(join(dir, 'lib'), 0o777);
       await refused(9, /lib can be written to by others/);
       await chmod(join(dir, 'lib'), 0o755);
@@ -109,13 +109,13 @@ describe('update-agent: places', function () {
       await refused(9, /can be written to by others/);
     });
 
-    it('manifest.json as a link is exit 9', async () => {
+    it('exits 9 for manifest.json as a link', async () => {
       await rename(join(dir, 'manifest.json'), join(work, 'm.json'));
       await symlink(join(work, 'm.json'), join(dir, 'manifest.json'));
       await refused(9, /manifest\.json is a link/);
     });
 
-    it('another device is exit 9', async function () {
+    it('exits 9 for another device', async function () {
       if (!isRoot) this.skip();
       if (!ran('mount', '-t', 'tmpfs', '-o', 'size=1m,mode=755', 'tmpfs', join(dir, 'lib'))) this.skip();
       try {
@@ -126,14 +126,14 @@ describe('update-agent: places', function () {
     });
   });
 
-  it('paths of the local manifest obey the rules of the archive', async () => {
+  it('validates paths of the local manifest as those of the archive', async () => {
     const text = await readFile(join(dir, 'manifest.json'), 'utf8');
     await writeFile(join(work, 'victim'), 'untouched');
     await writeFile(join(dir, 'manifest.json'), text.replace('gone/x.txt', '../victim1'));
     await refused(3, /\.\./);
   });
 
-  it('a journal whose paths lead out is not followed', async () => {
+  it('does not follow a journal whose paths leave the installation', async () => {
     await start([], { program: FAULTY, env: { FAULT_AT: '14' } });
     const path = join(dir, '.update-agent', 'journal.jsonl');
     await writeFile(path, (await readFile(path, 'utf8')).replaceAll('gone/x.txt', '../../victim'));
@@ -142,7 +142,7 @@ describe('update-agent: places', function () {
     expect(recovered.stderr).to.include('the backup is kept');
   });
 
-  it('recover writes nothing where nothing is open, and ignores a torn last line', async () => {
+  it('writes nothing in recover without an open update, and ignores a truncated last line', async () => {
     const before = await readdir(dir);
     expect(await runAlike(['--action', 'recover', '--dir', dir])).to.include({ code: 0, stdout: '', stderr: '' });
     expect(await readdir(dir)).to.deep.equal(before);
@@ -155,7 +155,7 @@ describe('update-agent: places', function () {
     expect(await treeOf(dir)).to.deep.equal(tree);
   });
 
-  it('a rollback that cannot be finished is exit 5, keeps the backup, and is tried again', async () => {
+  it('exits 5 when a rollback fails, keeps the backup, and retries', async () => {
     const tree = await treeOf(dir);
     await start([], { program: FAULTY, env: { FAULT_AT: '12' } });
     expect((await readFile(join(dir, '.update-agent', 'journal.jsonl'), 'utf8')).split('\n').length).to.be.greaterThan(
@@ -173,7 +173,7 @@ describe('update-agent: places', function () {
     expect(await treeOf(dir)).to.deep.equal(tree);
   });
 
-  it('a file that is held open is replaced, and the holder keeps the old one', async () => {
+  it('replaces a file that is open, and keeps the old one for its reader', async () => {
     const held = await open(join(dir, 'app.txt'), 'r');
     expect((await go()).code).to.equal(0);
     expect(await held.readFile('utf8')).to.equal('old');
@@ -181,7 +181,7 @@ describe('update-agent: places', function () {
     expect(await readFile(join(dir, 'app.txt'), 'utf8')).to.equal('new');
   });
 
-  it('the agent’s own file is replaced last and set aside until the next start', async () => {
+  it('replaces its own file last, and moves it aside until the next start', async () => {
     const own = [...NEW, { path: 'a-agent.js', content: 'new agent' }];
     await offlinePackage(join(work, 'package'), server.publish({ version: '1.1.0', files: own }), keys);
     // A program of one file, as the executable is.
@@ -214,7 +214,7 @@ describe('update-agent: places', function () {
       await chown(path, USER, USER);
     }
 
-    it('in another user’s installation the work is done as that user', async () => {
+    it('works as the other user in that user’s installation', async () => {
       await give(dir);
       const found = await start();
       expect(found.code, found.stderr).to.equal(0);
@@ -224,7 +224,7 @@ describe('update-agent: places', function () {
       expect([...owners]).to.deep.equal([USER]);
     });
 
-    it('only stopping and starting the service is root’s', async () => {
+    it('stops and starts the service as root only', async () => {
       await give(dir);
       const bin = join(work, 'bin');
       await mkdir(bin);
@@ -236,7 +236,7 @@ describe('update-agent: places', function () {
       expect(await readFile(join(work, 'calls'), 'utf8')).to.equal('0 stop shop.service\n0 start shop.service\n');
     });
 
-    it('a service is started again after a rollback; that it does not start does not hide why', async function () {
+    it('restarts a service after a rollback, and keeps the first error when that fails', async function () {
       if (!ran('chattr', '+i', join(dir, 'lib/core.txt'))) this.skip();
       const bin = join(work, 'bin');
       await mkdir(bin);
@@ -255,17 +255,17 @@ describe('update-agent: places', function () {
       }
     });
 
-    it('a foreign owner in the tree is exit 9', async () => {
+    it('exits 9 for a foreign owner in the tree', async () => {
       await chown(join(dir, 'lib'), USER, USER);
       await refused(9, /lib belongs to another user/);
     });
 
-    it('a foreign owner above it is exit 9', async () => {
+    it('exits 9 for a foreign owner above it', async () => {
       await chown(work, USER, USER);
       await refused(9, /belongs to another user/);
     });
 
-    it('files of others in it are replaced, and come back with their owner', async () => {
+    it('replaces files of others in it, and restores their owner', async () => {
       await chown(join(dir, 'app.txt'), USER, USER);
       const before = await treeOf(dir);
       await start([], { program: FAULTY, env: { FAULT_AT: '25' } });
@@ -275,7 +275,7 @@ describe('update-agent: places', function () {
       expect((await go()).code).to.be.oneOf([0, 3]);
     });
 
-    it('a file that cannot be replaced: exit 4, and all as it was', async function () {
+    it('exits 4 for a file that cannot be replaced, with everything restored', async function () {
       if (!ran('chattr', '+i', join(dir, 'lib/core.txt'))) this.skip();
       const before = await treeOf(dir);
       try {
@@ -306,12 +306,12 @@ describe('update-agent: places', function () {
       ran('umount', disk);
     });
 
-    it('is exit 9 before anything is written', async () => {
+    it('exits 9 before any write', async () => {
       await writeFile(join(disk, 'ballast'), Buffer.alloc(3 * 1024 * 1024));
       await refused(9, /MiB free, and the update needs/);
     });
 
-    it('that fills up meanwhile: the old version, whole, at every point', async () => {
+    it('restores the complete old version at every point when the disk fills up during the update', async () => {
       const before = await treeOf(dir);
       const saved = join(work, 'saved');
       await cp(dir, saved, { recursive: true });
@@ -330,7 +330,7 @@ describe('update-agent: places', function () {
     });
   });
 
-  describe('a file system that folds case and has no links', () => {
+  describe('a case-insensitive file system without links', () => {
     let disk: string;
     beforeEach(async function () {
       disk = join(work, 'disk');
@@ -346,7 +346,7 @@ describe('update-agent: places', function () {
       if (!ran('umount', disk)) ran('fusermount', '-u', disk);
     });
 
-    it('another spelling of a name is no orphan, and the new spelling comes', async () => {
+    it('renames a file to another spelling, and does not treat it as orphan', async () => {
       dir = join(disk, 'app');
       await mkdir(dir);
       await install(
@@ -368,7 +368,7 @@ describe('update-agent: places', function () {
       expect(await readFile(join(dir, 'README.txt'), 'utf8')).to.equal('new');
     });
 
-    it('killed there: the old or the new version', async () => {
+    it('leaves the old or the new version when killed', async () => {
       const [old, next] = [
         server.publish({
           version: '1.0.0',
@@ -400,7 +400,7 @@ describe('update-agent: places', function () {
     });
   });
 
-  it('win-*: what equals a new path after case folding and NFC is no orphan', async () => {
+  it('does not treat a path as orphan that equals a new one after case folding and NFC (win-*)', async () => {
     await remove(dir);
     await mkdir(dir);
     await install(
@@ -427,7 +427,7 @@ describe('update-agent: places', function () {
     expect(Object.keys(await treeOf(dir))).to.include.members(['App.dll', 'app.DLL', 'u\u0308.txt', '\u00fc.txt']);
   });
 
-  it('waits for a process, and gives up after the time', async () => {
+  it('waits for a process, and aborts after the time limit', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     const late = await start(['--wait-for-pid', String(child.pid), '--wait-seconds', '1']);
     expect(late.code, late.stderr).to.equal(7);
@@ -437,7 +437,7 @@ describe('update-agent: places', function () {
     expect((await waiting).code).to.equal(0);
   });
 
-  it('a second agent is busy; a dead one’s lock is taken over', async () => {
+  it('is busy for a second agent, and takes over a dead one’s lock', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     const first = start(['--wait-for-pid', String(child.pid)]);
     const lock = join(dir, '.update-agent', 'lock', '1');
@@ -457,7 +457,7 @@ describe('update-agent: places', function () {
     expect(again.stdout).to.match(/UP_TO_DATE: 1\.1\.0\n$/);
   });
 
-  it('starts the entry, detached, where no service is named', async () => {
+  it('starts the entry, detached, without a configured service', async () => {
     const entry = { path: 'start.sh', content: `#!/bin/sh\necho started > ${work}/started\n`, mode: '0755' as const };
     await offlinePackage(
       join(work, 'package'),
@@ -479,7 +479,7 @@ describe('update-agent: places', function () {
     await started();
   });
 
-  it('--package wants a pin, and refuses what is not the pinned key’s', async () => {
+  it('requires a pin for --package, and rejects other keys', async () => {
     const args = ['--package', join(work, 'package', 'package.tar.gz'), '--dir', dir];
     expect((await runAlike(args)).code).to.equal(64);
     expect((await runAlike([...args, '--pin', sha256('other')])).code).to.equal(3);

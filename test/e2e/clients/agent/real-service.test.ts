@@ -45,7 +45,7 @@ describe('update-agent and service', () => {
       env: { SVC_PASSWORD: ADMIN.password },
     });
 
-  it('is current, vouched for by a fresh statement, and pins the key', async () => {
+  it('is up to date, confirmed by a fresh statement, and pins the key', async () => {
     await publish('1.0.0');
     const check = (await (
       await fetch(`${service.url}/api/updateservice/v1/check?product=shop&version=0.1`)
@@ -64,7 +64,7 @@ describe('update-agent and service', () => {
     expect(state.pin.sha256).to.equal(createHash('sha256').update(der).digest('hex'));
   });
 
-  it('fetches a release with an account, and is refused without one', async () => {
+  it('downloads a release with an account, and is rejected without one', async () => {
     await publish('1.1.0');
     const stranger = await runAgent(['--server', service.url, '--dir', dir]);
     expect(stranger.code, stranger.stderr).to.equal(2);
@@ -73,14 +73,14 @@ describe('update-agent and service', () => {
     expect(await readFile(join(dir, 'bin/start.sh'), 'utf8')).to.equal('#!/bin/sh\necho 1.1.0\n');
   });
 
-  it('goes in steps, each vouched for', async () => {
+  it('updates in steps, each with a statement', async () => {
     await publish('1.5.0');
     await publish('2.0.0', '&min_version=1.5.0');
     const ran = await go();
     expect(ran.stdout, ran.stderr).to.equal('UPDATED: 1.1.0 -> 1.5.0\nUPDATED: 1.5.0 -> 2.0.0\n');
   });
 
-  it('installs afresh what every release offers to older versions only', async () => {
+  it('installs from scratch what every release offers to older versions only', async () => {
     await publish('2.0.0', '&min_version=1.0.0', 'steep');
     await publish('3.0.0', '&min_version=2.0.0', 'steep');
     const ask = async (words: string): Promise<Record<string, unknown>> => {

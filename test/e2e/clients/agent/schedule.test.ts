@@ -97,7 +97,7 @@ describe('update-agent: schedule', function () {
     return (await run('/bin/sh', ['-c', command], { env: { HOME: home, PATH: '/usr/bin:/bin' } })).stdout;
   };
 
-  it('shows the line of the crontab, installs it with --yes, and its run updates with the license key', async () => {
+  it('shows the line of the crontab, installs it with --yes, and updates with the license key', async () => {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     await writeFile(join(tools, 'text'), '# mine\n');
     const ran = await schedule(['--yes']);
@@ -134,7 +134,7 @@ describe('update-agent: schedule', function () {
     expect(await runCronLine()).to.include('UPDATED: 1.0.0 -> 1.1.0\n');
   });
 
-  it('rejects credentials that the nightly run would not have, and those that the store refuses', async () => {
+  it('rejects credentials that the nightly run would not have, and those that the store rejects', async () => {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     await writeFile(join(dir, '.update-agent', 'agent.json'), '{}', { mode: 0o600 });
     const server = ['--server', service.url, '--yes'];
@@ -167,7 +167,7 @@ describe('update-agent: schedule', function () {
     ]);
   });
 
-  it('refuses as root a program that another user could replace, and leaves the crontab', async function () {
+  it('rejects as root a program that another user could replace, and keeps the crontab', async function () {
     if (process.geteuid?.() !== 0) this.skip();
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     const program = join(dir, 'update-agent.cjs');
@@ -182,7 +182,7 @@ describe('update-agent: schedule', function () {
     expect(await crontab().catch(() => null)).to.equal(null);
   });
 
-  it('refuses a second installation of the product, names the first, and leaves its line', async () => {
+  it('rejects a second installation of the product, names the first, and keeps its line', async () => {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     const other = join(home, 'second');
     expect((await go([...installing(['--license-key', key]), '--dir', other])).code).to.equal(0);
@@ -195,7 +195,7 @@ describe('update-agent: schedule', function () {
     expect((await schedule(['--yes'])).code).to.equal(0);
   });
 
-  it('puts the options that no file has into the command, with the proxy and without secrets', async () => {
+  it('adds options that are in no file to the command, with the proxy and without secrets', async () => {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     const ca = join(home, 'ca.pem');
     await writeFile(ca, rootCertificates[0] ?? '');
@@ -218,7 +218,7 @@ describe('update-agent: schedule', function () {
     expect(secret.stderr).to.include('HTTPS_PROXY').and.not.include('u:p');
   });
 
-  it('refuses what cannot be in the command by its name', async () => {
+  it('rejects options that cannot be in the command, by name', async () => {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     const once = await schedule(['--yes', '--allow-unsigned']);
     expect(once.code).to.equal(64);
@@ -234,7 +234,7 @@ describe('update-agent: schedule', function () {
     expect(await crontab().catch(() => null)).to.include(`'--config' '${config}'`);
   });
 
-  it('compares with root’s own file in the installation of another user', async function () {
+  it('compares with root’s file in the installation of another user', async function () {
     if (process.geteuid?.() !== 0) this.skip();
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     await run('chown', ['-R', '1234:1234', dir]);
@@ -257,7 +257,7 @@ describe('update-agent: schedule', function () {
     }
   });
 
-  it('names the directory where nothing is installed', async () => {
+  it('reports a directory without an installation', async () => {
     const ran = await schedule(['--yes', '--server', service.url]);
     expect(ran.code).to.equal(64);
     expect(ran.stderr).to.include('nothing is installed in');

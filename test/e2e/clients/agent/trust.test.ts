@@ -53,7 +53,7 @@ interface Settings {
 }
 
 for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
-  describe(`update-agent: whom it believes, ${name}`, function () {
+  describe(`update-agent: trust, ${name}`, function () {
     let honest: ReleaseServer;
     let evil: ReleaseServer;
     let work: string;
@@ -139,7 +139,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
     const calls = (): Promise<string> => readFile(join(work, 'calls'), 'utf8').catch(() => '');
 
     describe('agent.json', () => {
-      it('of the owner sends root’s password nowhere', async () => {
+      it('of the owner sends root’s password to no other server', async () => {
         await says(dir, { server: evil.url, username: 'admin', project }, OWNER);
         await give(dir, OWNER);
         const env = { SVC_PASSWORD: SECRET };
@@ -157,7 +157,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(evil.asked).to.deep.equal([]);
       });
 
-      it('of a stranger in a world-writable current directory gives install nothing', async () => {
+      it('of another user in a world-writable current directory has no effect on install', async () => {
         const open = join(work, 'open');
         await mkdir(open);
         await says(open, { server: evil.url, username: 'admin', project }, STRANGER);
@@ -175,7 +175,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(await readdir(open)).to.deep.equal(['.update-agent']);
       });
 
-      it('of a stranger in a directory that root names does not count', async () => {
+      it('of another user in a directory that root names is ignored', async () => {
         await says(dir, { server: evil.url, username: 'admin' }, STRANGER);
         const ran = await go(['--dir', dir], { env: { SVC_PASSWORD: SECRET } });
         expect(ran.code, ran.stdout).to.be.oneOf([9, 64]);
@@ -183,7 +183,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(evil.asked).to.deep.equal([]);
       });
 
-      it('of the owner does not count for a stranger either', async () => {
+      it('of the owner is ignored for another user', async () => {
         await says(dir, { server: evil.url }, OWNER, 0o644);
         await chmod(join(dir, '.update-agent'), 0o755);
         const ran = await go(['--dir', dir], { uid: STRANGER });
@@ -191,7 +191,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(evil.asked).to.deep.equal([]);
       });
 
-      it('of the owner counts for himself; what others may write is refused', async () => {
+      it('of the owner is used for the owner, and rejected when others can write to it', async () => {
         await says(dir, { server: honest.url, project }, OWNER);
         await give(dir, OWNER);
         const ran = await go(['--dir', dir], { uid: OWNER });
@@ -200,7 +200,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect((await go(['--dir', dir], { uid: OWNER })).code).to.equal(64);
       });
 
-      it('of the owner still makes it stricter: require-signed', async () => {
+      it('of the owner can require more: require-signed', async () => {
         honest.keys = null;
         const unsigned = honest.publish({ version: '1.2.0', product: project, files: NEW });
         expect(unsigned.signature).to.equal(null);
@@ -209,7 +209,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect((await go(['--dir', dir, '--server', honest.url])).code).to.equal(3);
       });
 
-      it('of the owner allows nothing: each allow-… is a warning', async () => {
+      it('of the owner can allow nothing: warns for each allow-…', async () => {
         honest.keys = null;
         honest.publish({ version: '1.2.0', product: project, files: NEW });
         await says(dir, { 'allow-unsigned': true, allow_http: true, 'allow-targets': 'true', 'allow-all': {} }, OWNER);
@@ -221,7 +221,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         );
       });
 
-      it('of --config leads root only where nobody else could have put it', async () => {
+      it('of --config is used by root only where no one else can write', async () => {
         await give(dir, OWNER);
         const put = async (folder: string, uid: number): Promise<string> => {
           const file = join(folder, 'root.json');
@@ -248,7 +248,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(evil.asked).to.not.deep.equal([]);
       });
 
-      it('with a key that others can read is a warning', async () => {
+      it('with a key that others can read causes a warning', async () => {
         await says(dir, { server: honest.url, 'license-key': 'ABCDE-FGHIJ' }, 0, 0o644);
         const ran = await go(['--dir', dir]);
         expect(ran.stdout).to.match(/WARNING: .*agent\.json holds a license key, and others can read it: chmod 600/);
@@ -258,7 +258,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
     });
 
     describe('services', () => {
-      it('restart and service of the owner’s file start nothing as root', async () => {
+      it('are not started as root by restart and service of the owner’s file', async () => {
         await says(dir, { restart: true, service: 'ssh.service' }, OWNER);
         await give(dir, OWNER);
         const ran = await go(offline());
@@ -269,7 +269,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(await calls()).to.equal('');
       });
 
-      it('of root’s own file are stopped and started, without root’s secrets around them', async () => {
+      it('of root’s own file are stopped and started, without root’s secrets in the environment', async () => {
         await give(dir, OWNER);
         await rootSays({ restart: true, service: 'shop.service', dir });
         const ran = await go(offline(), { env: { SVC_PASSWORD: SECRET, AWS_SECRET_ACCESS_KEY: SECRET } });
@@ -279,7 +279,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(await readFile(join(work, 'calls.env'), 'utf8')).to.not.include(SECRET);
       });
 
-      it('root’s own file counts for its directory alone, and must be root’s alone', async () => {
+      it('need a file of root for its directory only, writable by root only', async () => {
         await give(dir, OWNER);
         await rootSays({ restart: true, service: 'shop.service', dir: join(work, 'other') });
         const other = await go(offline());
@@ -293,7 +293,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(await calls()).to.equal('');
       });
 
-      it('a program that a stranger put into PATH, or into the current directory, is not started', async () => {
+      it('do not start a program of another user in PATH or the current directory', async () => {
         const theirs = join(work, 'theirs');
         await mkdir(theirs);
         await systemctl(theirs, 'stolen');
@@ -307,7 +307,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
       });
     });
 
-    it('the child that works as the owner holds none of root’s secrets', async () => {
+    it('pass none of root’s secrets to the child process of the owner', async () => {
       await give(dir, OWNER);
       const held = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
       let root = 0;
@@ -353,7 +353,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
       expect((await running).code).to.equal(0);
     });
 
-    it('root’s password is asked for before the child is at the same terminal', async function () {
+    it('prompt for root’s password before the child uses the terminal', async function () {
       if (!hasTerminal) this.skip();
       await give(dir, OWNER);
       honest.allowed = [account];
@@ -370,7 +370,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
     });
 
     describe('--dir', () => {
-      it('through the owner’s link, at its end or above it, is exit 9 and changes nothing', async () => {
+      it('exits 9 through the owner’s link, at its end or above it, and changes nothing', async () => {
         const home = join(work, 'home');
         await mkdir(home);
         const victims = join(work, 'victims');
@@ -401,7 +401,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect((await go(['--dir', join(home, 'app'), '--action', 'recover'], { uid: OWNER })).code).to.equal(9);
       });
 
-      it('below a directory of a stranger is exit 9, for he could put another there', async () => {
+      it('exits 9 below a directory of another user, who could replace it', async () => {
         const theirs = join(work, 'theirs');
         await mkdir(theirs);
         execFileSync('cp', ['-a', dir, join(theirs, 'app')]);
@@ -433,7 +433,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
       const configure = (...args: string[]): Promise<Ran> =>
         go(['--action', 'configure', '--dir', dir, '--yes', ...args]);
 
-      it('home is refused as root', async () => {
+      it('rejects home as root', async () => {
         await mkdir(join(work, 'home'));
         await wants({ location: 'home', file: '.bashrc', format: 'env', key: 'PATH' });
         const ran = await configure('--allow-targets');
@@ -442,7 +442,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(await readdir(join(work, 'home'))).to.deep.equal([]);
       });
 
-      it('a slug that names a directory of the system is refused', async () => {
+      it('rejects a slug that names a directory of the system', async () => {
         const before = await treeOf('/etc/profile.d').catch(() => null);
         await wants({ location: 'config', file: 'x.sh', format: 'env', key: 'PATH' }, 'profile.d');
         const ran = await configure('--allow-targets');
@@ -464,7 +464,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(await treeOf('/etc/profile.d').catch(() => null)).to.deep.equal(before);
       });
 
-      it('a directory that the agent did not make is left alone', async () => {
+      it('leaves a directory unchanged that the agent did not create', async () => {
         await mkdir(join('/etc', project));
         await wants({ location: 'config', file: 'x.env', format: 'env', key: 'X' });
         const ran = await configure('--allow-targets');
@@ -475,7 +475,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect((await configure('--allow-targets')).code).to.equal(0);
       });
 
-      it('--yes takes what was allowed before, and nothing new', async () => {
+      it('accepts with --yes what was allowed before, and nothing new', async () => {
         await wants({ location: 'config', file: 'x.env', format: 'env', key: 'X' });
         const refused = await configure();
         expect(refused.code, refused.stderr).to.equal(64);
@@ -492,7 +492,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
       });
     });
 
-    it('variables of Node and OpenSSL have no effect on the executable', async function () {
+    it('ignores variables of Node and OpenSSL in the executable', async function () {
       if (command !== EXECUTABLE) this.skip();
       // Whoever opens one of these waits for ever.
       const pipe = join(work, 'pipe');

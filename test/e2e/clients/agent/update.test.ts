@@ -43,7 +43,7 @@ describe('update-agent: update', function () {
     await remove(dir);
   });
 
-  it('reads a manifest that is too long for the answer beside its package, with the credentials of the package', async () => {
+  it('reads a manifest that is too long for the response next to its package, with the credentials of the package', async () => {
     const release = server.publish({ version: '1.1.0', files: NEW, preserve: ['settings*.json'] });
     server.manifestsApart = true;
     server.allowed = [`Basic ${Buffer.from('jo:secret').toString('base64')}`];
@@ -59,7 +59,7 @@ describe('update-agent: update', function () {
     expect(await readFile(join(dir, 'manifest.json'), 'utf8')).to.equal(release.manifest);
   });
 
-  it('takes no manifest beside the package but the one that the answer names', async () => {
+  it('accepts only the manifest that the response names', async () => {
     server.publish({ version: '1.1.0', files: NEW, preserve: ['settings*.json'] });
     server.manifestsApart = true;
     const before = await treeOf(dir);
@@ -77,7 +77,7 @@ describe('update-agent: update', function () {
     expect(await treeOf(dir)).to.deep.equal(before);
   });
 
-  it('replaces, makes, keeps, and removes what only the previous manifest lists', async () => {
+  it('replaces, creates, keeps, and removes what only the previous manifest lists', async () => {
     const release = server.publish({ version: '1.1.0', files: NEW, preserve: ['settings*.json'] });
     await writeFile(join(dir, 'settings.json'), '{"a":"mine"}');
     await mkdir(join(dir, 'data'));
@@ -97,7 +97,7 @@ describe('update-agent: update', function () {
     expect((await stat(join(dir, 'app.sh'))).mode & 0o777).to.equal(0o755);
   });
 
-  it('leaves nothing open behind, and its own folder private', async () => {
+  it('leaves no open transaction, and its own folder private', async () => {
     server.publish({ version: '1.1.0', files: NEW });
     await go();
     const own = join(dir, '.update-agent');
@@ -112,12 +112,12 @@ describe('update-agent: update', function () {
     expect(((await stat(join(own, 'state.json'))).mode & 0o777).toString(8)).to.equal('600');
   });
 
-  it('says that it is up to date', async () => {
+  it('reports that it is up to date', async () => {
     server.releases.push(old);
     expect(await go()).to.deep.equal({ code: 0, signal: null, stdout: 'UP_TO_DATE: 1.0.0\n', stderr: '' });
   });
 
-  it('gives JSON lines with --json', async () => {
+  it('prints JSON lines with --json', async () => {
     server.publish({ version: '1.1.0', files: NEW });
     const { stdout } = await go('--json');
     const lines = stdout
@@ -128,7 +128,7 @@ describe('update-agent: update', function () {
     expect(lines.map(({ event }) => event)).to.include.members(['downloading', 'unpacking', 'applying']);
   });
 
-  it('ends with the outcome with --json, whatever came before it', async () => {
+  it('ends with the result with --json, after any other lines', async () => {
     const entry = { event: 'done', outcome: 'done', exit_code: 0 };
     const last = ({ stdout }: Ran): unknown => JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
     server.releases.push(old);
@@ -144,7 +144,7 @@ describe('update-agent: update', function () {
     });
   });
 
-  it('believes manifest.json before --current-version, with a warning', async () => {
+  it('prefers manifest.json to --current-version, with a warning', async () => {
     server.publish({ version: '1.1.0', files: NEW });
     const { stdout, code } = await go('--current-version', '0.5.0');
     expect(code).to.equal(0);
@@ -154,7 +154,7 @@ describe('update-agent: update', function () {
     expect((await go('--current-version', '1.1.0')).stdout).to.equal('UP_TO_DATE: 1.1.0\n');
   });
 
-  it('does not repeat that a server signs nothing while nothing is installed', async () => {
+  it('warns once that a server does not sign while nothing is installed', async () => {
     server.keys = null;
     server.releases.push(old);
     const first = await go();
@@ -164,7 +164,7 @@ describe('update-agent: update', function () {
     expect((await go()).stdout).to.match(/^WARNING: .*\n(WARNING: .*\n)*UPDATED: 1\.0\.0 -> 1\.1\.0\n$/);
   });
 
-  it('goes in steps where min_version wants them', async () => {
+  it('updates in steps where min_version requires them', async () => {
     server.publish({ version: '1.5.0', files: NEW });
     server.publish({ version: '2.0.0', files: NEW, minVersion: '1.5.0' });
     const { stdout, code } = await go('--require-signed');
@@ -172,7 +172,7 @@ describe('update-agent: update', function () {
     expect(code).to.equal(0);
   });
 
-  it('takes at most 8 steps', async () => {
+  it('updates in at most 8 steps', async () => {
     for (let n = 1; n <= 10; n++)
       server.publish({ version: `1.${n}.0`, files: NEW, minVersion: n === 1 ? undefined : `1.${n - 1}.0` });
     const { stdout } = await go();
@@ -180,7 +180,7 @@ describe('update-agent: update', function () {
     expect(stdout).to.match(/^WARNING: 8 steps were taken/m);
   });
 
-  it('asks with product, version, channel, platform and an instance', async () => {
+  it('sends product, version, channel, platform and an instance', async () => {
     server.publish({ version: '1.1.0', files: NEW });
     await go('--platform', 'linux-x64');
     const asked = server.asked.map(({ line }) => line).find((line) => line.includes('/check'));
@@ -189,7 +189,7 @@ describe('update-agent: update', function () {
     );
   });
 
-  it('takes --current-version where nothing says what is installed', async () => {
+  it('uses --current-version without a manifest', async () => {
     server.publish({ version: '1.1.0', files: NEW });
     await remove(join(dir, 'manifest.json'));
     expect((await go('--project', 'shop')).code).to.equal(64);
@@ -211,7 +211,7 @@ describe('update-agent: update', function () {
     expect(await readFile(join(dir, 'lib'), 'utf8')).to.equal('y');
   });
 
-  it('is exit 4 before the first rename where a directory with unlisted content is in a file’s place', async () => {
+  it('exits 4 before the first rename when a directory with unlisted content replaces a file', async () => {
     server.publish({
       version: '1.1.0',
       files: [
@@ -227,7 +227,7 @@ describe('update-agent: update', function () {
     expect(await treeOf(dir)).to.deep.equal(before);
   });
 
-  it('moves a link in a file’s place and does not follow it', async () => {
+  it('moves a link in place of a file and does not follow it', async () => {
     const outside = await scratch();
     await writeFile(join(outside, 'victim'), 'untouched');
     await remove(join(dir, 'lib/core.txt'));
@@ -240,7 +240,7 @@ describe('update-agent: update', function () {
     await remove(outside);
   });
 
-  it('mends modes alone', async () => {
+  it('repairs modes only', async () => {
     server.publish({ version: '1.1.0', files: [{ path: 'same.txt', content: 'same', mode: '0755' }] });
     await chmod(join(dir, 'same.txt'), 0o600);
     await go();

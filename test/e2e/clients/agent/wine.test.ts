@@ -153,7 +153,7 @@ describe('update-agent: on Windows, under Wine', function () {
     expect(existsSync(join(dir, 'gone.txt'))).to.equal(false);
   });
 
-  it('rolls back what a kill left, by --action recover', async () => {
+  it('rolls back an interrupted update, by --action recover', async () => {
     versions();
     await install(dir, server.releases[0] as never);
     const before = await treeOf(dir);

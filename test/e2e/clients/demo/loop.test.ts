@@ -20,7 +20,7 @@ describe('demo: the loop', function () {
   });
   after(() => service.dispose());
 
-  it('says what is wrong with its arguments', async () => {
+  it('reports invalid arguments', async () => {
     const failure = await run(process.execPath, [DEMO, 'lop'], { env: service.env }).then(
       () => null,
       (error: { code: number; stderr: string }) => error,
@@ -29,7 +29,7 @@ describe('demo: the loop', function () {
     expect(failure?.stderr).to.equal('There is no demo lop: npm run demo, or npm run demo -- loop\n');
   });
 
-  it('closes: packaged, installed, failed, fixed over MCP, rolled out, updated, closed; a bad release is halted', async () => {
+  it('closes the loop: packaged, installed, failed, fixed over MCP, rolled out, updated, closed, with a bad release halted', async () => {
     const { stdout } = await run(process.execPath, [DEMO, 'loop'], { env: service.env });
     const after = [
       'CI packs loop-1 1.0.0',

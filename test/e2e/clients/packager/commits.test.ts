@@ -53,7 +53,7 @@ describe('packager: commits of a release', function () {
     return { ...answer.body, code: answer.status };
   };
 
-  it('names at an item who may have brought it, the one who touched the failing file first', async () => {
+  it('names possible authors at an item, first the one who changed the failing file', async () => {
     const { code, stdout } = await publish('1.4.0', '--commits', '1.3.0..HEAD', '--json');
     expect(code).to.equal(0);
     expect(JSON.parse(stdout)).to.deep.include({ commits: 2 });
@@ -89,7 +89,7 @@ describe('packager: commits of a release', function () {
       expect((body['items'] as Loose[]).map(({ version }) => version)).to.not.include('1.5.0');
     });
 
-  it('says what stands in the way where there is no repository', async () => {
+  it('reports a missing repository', async () => {
     const bare = await mkdtemp(join(tmpdir(), 'aos-bare-'));
     await writeFile(join(bare, 'app.js'), '1');
     const args = ['--project', 'shop', '--version', '1.6.0', '--publish-dir', bare, '--dry-run', '--commits', 'a..b'];
@@ -112,7 +112,7 @@ describe('packager: commits of a release', function () {
     expect(JSON.parse(stdout)).to.deep.include({ commits: 500 });
   });
 
-  describe('the call itself', () => {
+  describe('the route', () => {
     const path = '/api/updateservice/v1/commits';
     const commit = { id: 'a'.repeat(40), message: 'x' };
     const told = { product: 'shop', version: '1.4', commits: [commit] };
@@ -130,7 +130,7 @@ describe('packager: commits of a release', function () {
         if (field !== undefined) expect(Object.keys((answer['error'] as Loose)['fields'] ?? {})).to.deep.equal([field]);
       });
 
-    it('is for those who may publish the product', async () => {
+    it('requires the right to publish the product', async () => {
       expect((await ask('POST', path, reader, told))['code']).to.equal(403);
       await service.project('other');
       const foreign = await service.token('updateservice:publish', 'other');

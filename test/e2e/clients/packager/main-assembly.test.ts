@@ -21,13 +21,13 @@ describe('the version of the main assembly', () => {
   afterEach(() => rm(dir, { recursive: true, force: true }));
   const fixture = (name: string, as = name): Promise<void> => copyFile(join(FIXTURES, name), join(dir, as));
 
-  it('is the one of deps.json before all others', async () => {
+  it('is read from deps.json before all others', async () => {
     await writeTree(dir, { 'App.deps.json': `\ufeff${DEPS}`, 'package.json': '{"version":"9.0.0"}' });
     await fixture('App.dll');
     expect(await mainAssembly(dir, 'App.dll')).to.include({ version: '2.1.0-rc.1', source: 'App.deps.json' });
   });
 
-  it('is what the library states where deps.json does not name it', async () => {
+  it('is read from the library when deps.json does not name it', async () => {
     await writeTree(dir, {
       'App.deps.json': '{"libraries":{"Other/1.0.0":{}}}',
       'package.json': '{"version":"9.0.0"}',
@@ -36,20 +36,20 @@ describe('the version of the main assembly', () => {
     expect(await mainAssembly(dir, 'App.dll')).to.include({ version: '4.5.6-beta.2', source: 'App.dll' });
   });
 
-  it('is what the program states where the library states none', async () => {
+  it('is read from the program when the library states none', async () => {
     await fixture('None.exe', 'App.dll');
     await fixture('Plain.exe', 'App.exe');
     expect(await mainAssembly(dir, 'App.dll')).to.include({ version: '4.5.6.0', source: 'App.exe', entry: 'App.exe' });
   });
 
-  it('is that of package.json where there is no assembly, or it states none', async () => {
+  it('is read from package.json without an assembly, or when it states none', async () => {
     await writeTree(dir, { 'package.json': '{"version":"v9.0.0-beta.1+5f3a"}' });
     expect(await mainAssembly(dir, null)).to.include({ version: '9.0.0-beta.1', source: 'package.json', entry: null });
     await fixture('None.exe', 'App.dll');
     expect(await mainAssembly(dir, 'App.dll')).to.include({ version: '9.0.0-beta.1', source: 'package.json' });
   });
 
-  it('is of the one application that a runtimeconfig.json names, with the runtime that it needs', async () => {
+  it('is read from the one application that a runtimeconfig.json names, with its runtime', async () => {
     const runtime = (name: string): string =>
       JSON.stringify({ runtimeOptions: { tfm: 'net8.0', framework: { name, version: '8.0.0' } } });
     await writeTree(dir, {
@@ -67,7 +67,7 @@ describe('the version of the main assembly', () => {
     expect(await mainAssembly(dir, null)).to.deep.equal({ version: null, source: null, entry: null, runtime: null });
   });
 
-  it('brings its runtime along, or names several', async () => {
+  it('includes its runtime, or names several', async () => {
     const write = (options: object): Promise<void> =>
       writeTree(dir, { 'App.runtimeconfig.json': JSON.stringify({ runtimeOptions: options }) });
     await write({ includedFrameworks: [{ name: 'Microsoft.NETCore.App', version: '8.0.1' }] });
@@ -81,7 +81,7 @@ describe('the version of the main assembly', () => {
     expect((await mainAssembly(dir, null)).runtime?.name).to.equal('Microsoft.AspNetCore.App');
   });
 
-  it('is not guessed from files that cannot be read', async () => {
+  it('is not guessed from unreadable files', async () => {
     await writeTree(dir, { 'App.dll': 'MZ and nothing', 'App.deps.json': '{' });
     expect(await mainAssembly(dir, 'App.dll').catch((error: Error) => error.message)).to.match(
       /App\.deps\.json is no JSON/,
@@ -91,7 +91,7 @@ describe('the version of the main assembly', () => {
     );
   });
 
-  it('is a version of ours, without what follows a plus sign', () => {
+  it('is normalized, without the part after a plus sign', () => {
     expect(plainVersion('1.2.3+abc')).to.equal('1.2.3');
     expect(plainVersion(' v1.2 ')).to.equal('1.2');
     expect([
@@ -102,7 +102,7 @@ describe('the version of the main assembly', () => {
     ]).to.deep.equal([null, null, null, null]);
   });
 
-  it('is null, and no exception, for programs that are broken', async function () {
+  it('is null, without an exception, for broken programs', async function () {
     const whole = await readFile(join(FIXTURES, 'App.dll'));
     const file = join(dir, 'broken.dll');
     expect(await peVersion(join(FIXTURES, 'App.dll'))).to.equal('4.5.6-beta.2');

@@ -53,7 +53,7 @@ describe('packager', function () {
   };
 
   describe('publishes', () => {
-    it('what was built, with its checksum, notes and description', async () => {
+    it('a build, with its checksum, notes and description', async () => {
       const file = await config({ preservePatterns: ['config/**'], excludePatterns: ['**/*.map'] });
       await writeTree(dir, { 'server.js.map': '{}' });
       const { code, stdout, stderr } = await start(
@@ -105,7 +105,7 @@ describe('packager', function () {
       ]);
     });
 
-    it('long notes in a part of their own', async () => {
+    it('long notes in a separate part', async () => {
       const notes = 'ä'.repeat(20_000);
       await writeFile(join(root, 'notes.md'), notes);
       const { code } = await run('--version', '1.2.0', '--notes-file', join(root, 'notes.md'));
@@ -123,7 +123,7 @@ describe('packager', function () {
       expect(files).to.have.length(4);
     });
 
-    it('everything that packager.json says, with paths from where it lies, and a token by another name', async () => {
+    it('everything in packager.json, with paths relative to it, and a token by another name', async () => {
       const file = await config({
         project: 'other',
         channel: 'beta',
@@ -150,7 +150,7 @@ describe('packager', function () {
       expect(await readdir(join(root, 'kept'))).to.deep.equal(['other-1.2.0-beta-any.tar.gz']);
     });
 
-    it('and says as JSON what the service answered', async () => {
+    it('and prints the service’s response as JSON', async () => {
       service.publish = (response) =>
         answer(response, 200, {
           status: 'success',
@@ -186,7 +186,7 @@ describe('packager', function () {
       });
     });
 
-    it('nothing in a dry run, which asks for the history all the same', async () => {
+    it('nothing in a dry run, which still requests the history', async () => {
       const { code, stdout } = await run('--dry-run');
       expect(code).to.equal(0);
       expect(stdout).to.match(/\nDRY RUN: shop 1\.2\.0 \(stable, linux-x64\) was not published\n$/);
@@ -197,19 +197,19 @@ describe('packager', function () {
     });
   });
 
-  describe('takes the platform', () => {
-    it('from the publish path, the last one that it names', async () => {
+  describe('determines the platform', () => {
+    it('from the publish path, by its last match', async () => {
       await writeTree(join(root, 'win-x64', 'linux-arm64', 'x'), TREE);
       await run('--publish-dir', join(root, 'win-x64', 'linux-arm64', 'x'));
       expect(service.uploads[0]?.url.searchParams.get('platform')).to.equal('linux-arm64');
     });
 
-    it('from the option before that', async () => {
+    it('from the option first', async () => {
       await run('--platform', 'any');
       expect(service.uploads[0]?.url.searchParams.get('platform')).to.equal('any');
     });
 
-    it('as any where nothing names one, with a warning', async () => {
+    it('as any without a match, with a warning', async () => {
       await writeTree(join(root, 'plain'), TREE);
       const { code, stderr } = await run('--publish-dir', join(root, 'plain'));
       expect(code).to.equal(0);
@@ -264,7 +264,7 @@ describe('packager', function () {
         expect(service.uploads).to.have.length(0);
       });
 
-    it('nobody answers', async () => {
+    it('is not reachable', async () => {
       const { address } = service;
       await service.stop();
       const { code, stderr } = await start('--server', address);
@@ -284,18 +284,18 @@ describe('packager', function () {
       expect(service.asked).to.have.length(0);
     });
 
-    it('and publishes all the same with --ignore-version-mismatch', async () => {
+    it('and still publishes with --ignore-version-mismatch', async () => {
       const { code, stderr } = await run('--version', '1.2.1', '--ignore-version-mismatch');
       expect(code).to.equal(0);
       expect(stderr).to.match(/^WARNING: --version 1\.2\.1 differs/);
       expect(service.uploads[0]?.url.searchParams.get('version')).to.equal('1.2.1');
     });
 
-    it('as equal where only the spelling differs', async () => {
+    it('as equal when only the spelling differs', async () => {
       expect((await run('--version', '1.2')).code).to.equal(0);
     });
 
-    it('and says so where the build states none', async () => {
+    it('and reports a build without a version', async () => {
       await rm(join(dir, 'package.json'));
       const { code, stderr } = await run('--version', '9.9');
       expect(code).to.equal(0);
@@ -306,7 +306,7 @@ describe('packager', function () {
     });
   });
 
-  describe('ends with 4 and what is wrong', () => {
+  describe('exits 4 with the reason for', () => {
     const refusing = async (says: RegExp, ...args: string[]): Promise<void> => {
       const { code, stderr } = await run(...args);
       expect({ code, stderr }).to.deep.include({ code: 4 });
@@ -326,24 +326,24 @@ describe('packager', function () {
       await refusing(/^bin\/up is a symbolic link/m);
     });
 
-    it('a name that is reserved', async () => {
+    it('a reserved name', async () => {
       await writeTree(dir, { 'Manifest.JSON': '{}' });
       await refusing(/^Manifest\.JSON is reserved/m);
     });
 
-    it('names that Windows takes for one, and devices, for packages that may reach it', async () => {
+    it('names that are equal on Windows, and devices, for packages that may run there', async () => {
       await writeTree(dir, { 'lib/aux.js': '' });
       expect((await run('--platform', 'linux-x64')).code).to.equal(0);
       service.uploads.length = 0;
       await refusing(/^lib\/aux\.js is the name of a device on Windows/m, '--platform', 'any');
     });
 
-    it('names that differ by case alone', async () => {
+    it('names that differ by case only', async () => {
       await writeTree(dir, { 'SERVER.js': '' });
       await refusing(/server\.js differs from another path only by letter case/);
     });
 
-    it('what unpacks to more than 200 times its size', async () => {
+    it('a compression ratio above 200', async () => {
       await writeTree(dir, { 'zeros.bin': Buffer.alloc(65 * 1024 ** 2) });
       await refusing(/zeros\.bin is the largest file of a package that unpacks to more than 200 times its size/);
     });
@@ -354,7 +354,7 @@ describe('packager', function () {
       await refusing(/holds no file/, '--publish-dir', empty, '--version', '1.0');
     });
 
-    it('what the service refuses', async () => {
+    it('a rejection by the service', async () => {
       service.publish = (response) =>
         answer(response, 422, {
           status: 'error',
@@ -371,7 +371,7 @@ describe('packager', function () {
       );
     });
 
-    it('but with 1 what may pass another time', async () => {
+    it('and exits 1 for errors that may not recur', async () => {
       for (const status of [429, 500, 503]) {
         service.publish = (response) =>
           answer(response, status, { status: 'error', error: { code: 'x', message: 'later' } });
@@ -391,7 +391,7 @@ describe('packager', function () {
     };
     const key = ['-----BEGIN RSA', 'PRIVATE KEY-----\nMIIE\n'].join(' ');
 
-    it('directories of version control, once each, and refuses them with --strict', async () => {
+    it('directories of version control, once each, and rejects them with --strict', async () => {
       await writeTree(dir, {
         '.git/config': '[remote "origin"]\n',
         '.git/objects/ab/cd': 'x',
@@ -417,7 +417,7 @@ describe('packager', function () {
       expect((await run('--strict', '--config', file, '--dry-run')).code).to.equal(4);
     });
 
-    it('files that are named like credentials or hold some', async () => {
+    it('files with names or contents of credentials', async () => {
       const warnings = await warned({
         '.env': 'A=1',
         'config/prod.pfx': 'x',
@@ -468,18 +468,18 @@ describe('packager', function () {
       ['nothing.*', ''],
     ];
     for (const [pattern, hint] of UNMATCHED)
-      it(`an exclusion that leaves out nothing: ${pattern}`, async () => {
+      it(`an exclusion without a match: ${pattern}`, async () => {
         expect(await warned({ 'app.txt': 'x', 'secrets/key.pem': 'x' }, { excludePatterns: [pattern] })).to.include(
           `excludePatterns: ${pattern} matches no file${hint}.`,
         );
       });
 
-    it('no exclusion of a folder with a slash at its end', async () => {
+    it('no exclusion of a folder with a final slash', async () => {
       const found = await warned({ 'app.txt': 'x', 'secrets/key.pem': 'x' }, { excludePatterns: ['secrets/'] });
       expect(found).to.deep.equal([]);
     });
 
-    it('a version that is there, or below the newest', async () => {
+    it('a version that exists, or is below the newest', async () => {
       service.latest = (response) =>
         answer(response, 200, {
           releases: [
@@ -495,7 +495,7 @@ describe('packager', function () {
     });
   });
 
-  describe('ends with 1 for what it cannot work with', () => {
+  describe('exits 1 for invalid input:', () => {
     const cases: [what: string, args: string[], says: RegExp][] = [
       ['an unknown option', ['--bogus'], /Unknown option '--bogus'/],
       ['an option without its value', ['--version'], /--version/],
@@ -519,7 +519,7 @@ describe('packager', function () {
         expect(service.asked).to.have.length(0);
       });
 
-    it('no token, no project, no directory', async () => {
+    it('a missing token, project or directory', async () => {
       const said = async (...args: string[]): Promise<string> => (await packager(args)).stderr;
       expect(await said('--publish-dir', dir)).to.match(/--project is missing/);
       expect(await said('--project', 'shop')).to.match(/--publish-dir is missing/);
@@ -531,7 +531,7 @@ describe('packager', function () {
       );
     });
 
-    it('a configuration that a stranger put into a shared folder, and a token that every user may write', async function () {
+    it('a configuration of another user in a shared folder, and a world-writable token', async function () {
       if (process.geteuid?.() !== 0) this.skip();
       const file = await config({ server: service.address, project: 'shop' });
       const secret = join(root, 'token');
@@ -553,7 +553,7 @@ describe('packager', function () {
       expect((await here()).code).to.equal(0);
     });
 
-    it('a configuration with a mistake, naming the member', async () => {
+    it('a configuration with an error, naming the member', async () => {
       const said = async (content: object): Promise<string> => (await run('--config', await config(content))).stderr;
       expect(await said({ preserve: [] })).to.match(/preserve is unknown; known are project/);
       expect(await said({ channel: 7 })).to.match(/channel has to be a text/);
@@ -573,7 +573,7 @@ describe('packager', function () {
       return readFile(out);
     };
 
-    it('the same bytes from the same files, whenever they were written', async () => {
+    it('the same bytes from the same files, at any time', async () => {
       await writeTree(dir, { 'ä/日本.txt': 'x', [`${'long-folder-name/'.repeat(9)}f.js`]: 'y' });
       const first = await packed();
       await rm(dir, { recursive: true });
@@ -582,7 +582,7 @@ describe('packager', function () {
       expect(parseInt(gunzipSync(first).toString('latin1', 136, 147), 8)).to.equal(315_532_800);
     });
 
-    it('bytes that no version of node and no processor changes', async () => {
+    it('the same bytes with every version of node and processor', async () => {
       const lines = Array.from({ length: 150_000 }, (_, i) => `${i} ${(i * 2_654_435_761) % 4_294_967_291}\n`).join('');
       await writeTree(dir, { 'big.txt': lines, 'ä/日本.txt': 'x', [`${'long-folder-name/'.repeat(9)}f.js`]: 'y' });
       const sha256 = createHash('sha256')
@@ -600,7 +600,7 @@ describe('packager', function () {
       expect(wrong).to.deep.include({ code: 1, stdout: '' });
     });
 
-    it('and leaves nothing behind, its own files out, and no archive that failed', async () => {
+    it('and leaves nothing behind, no files of its own, and no failed archive', async () => {
       const temporary = join(root, 'tmp');
       await mkdir(temporary);
       await writeFile(join(dir, 'packager.json'), '{}');
@@ -628,12 +628,12 @@ describe('packager', function () {
     });
   });
 
-  describe('where no archive can be written, names the folder and the mend', () => {
+  describe('names the folder and the fix when no archive can be written to', () => {
     const MEND = '--output names another folder; without it TMPDIR does.\n';
     const said = (where: string, why: string): string => `The archive cannot be written to ${where}: ${why}. ${MEND}`;
     const dry = ['--project', 'shop', '--dry-run'];
 
-    it('a folder below a file, or below one that is not there', async () => {
+    it('a folder below a file, or below a missing one', async () => {
       await writeFile(join(root, 'file'), '');
       const below = await packager([...dry, '--publish-dir', dir, '--output', join(root, 'file', 'new')]);
       expect(below.code).to.equal(1);
@@ -643,7 +643,7 @@ describe('packager', function () {
       expect(nowhere.stderr).to.include(said(join(root, 'none'), 'it is not there, and cannot be made'));
     });
 
-    it('a disk that is full, one that is read-only, and with letters of any language (with mount, as root)', async function () {
+    it('a disk that is full, one that is read-only, and paths in any language (with mount, as root)', async function () {
       const disk = join(root, 'Ünï cödé 文件');
       const mounted = (options: string): boolean =>
         spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', disk], { stdio: 'ignore' }).status === 0;

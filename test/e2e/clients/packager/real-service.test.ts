@@ -40,7 +40,7 @@ describe('packager and service', function () {
   const json = async (path: string): Promise<Record<string, unknown>> =>
     (await (await fetch(`${service.url}${path}`)).json()) as Record<string, unknown>;
 
-  it('publish a release that machines are offered, signed, described as it was packed', async () => {
+  it('publish a release that machines are offered, signed, with its description', async () => {
     const { code, stdout, stderr } = await run('--notes', 'Größer', '--json');
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     const said = JSON.parse(stdout) as { package_sha256: string; published: { signed: boolean } };
@@ -66,7 +66,7 @@ describe('packager and service', function () {
     ]);
   });
 
-  it('know the same build again, take long notes, and replace by another one', async () => {
+  it('recognize the same build, accept long notes, and replace it by another one', async () => {
     const again = await run('--notes', 'ä'.repeat(20_000));
     expect(again.stdout).to.match(/^UNCHANGED: shop 1\.0\.0/m);
     expect(again.stderr).not.to.match(/replaces it|^WARNING/m);
@@ -78,7 +78,7 @@ describe('packager and service', function () {
     expect(stderr).to.match(/^WARNING: 1\.0\.0 for linux-x64 is published already/);
   });
 
-  it('say 2 for a project that is not there and a token that is none', async () => {
+  it('exit 2 for a missing project and an invalid token', async () => {
     expect((await run('--project', 'nobody')).code).to.equal(2);
     token = 'svc_live_unknown';
     const { code, stderr } = await run();

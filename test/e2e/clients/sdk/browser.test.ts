@@ -96,7 +96,7 @@ suite('the SDK in a browser', function () {
     );
   };
 
-  it('checks for updates, beats and reports, as it does in Node', async () => {
+  it('checks for updates, sends heartbeats and reports, as in Node', async () => {
     const check = await inPage(`return sdk.createClient(options).checkForUpdate('1.0');`);
     expect(check).to.include({ updateAvailable: true, latestVersion: '2.0', isTransient: false, fromCache: false });
     expect(await inPage(`return sdk.createClient(options).heartbeat({ source: 'kiosk-1', interval: 60 });`)).to.include(
@@ -109,7 +109,7 @@ suite('the SDK in a browser', function () {
     expect(wrong).to.include({ sent: false, unauthorized: true, isTransient: false });
   });
 
-  it('validates a license, verified, and keeps the answer for the time without the service', async () => {
+  it('validates and verifies a license, and caches the answer for use without the service', async () => {
     const ask = `return sdk.createClient(options).validateLicense(options.key);`;
     const good = { status: 'active', valid: true, verified: true, isTransient: false, fromCache: false };
     expect(await inPage(ask, { key, licensePublicKey: pem })).to.deep.equal(good);
@@ -165,7 +165,7 @@ suite('the SDK in a browser', function () {
     expect(loaded).to.include({ valid: true });
   });
 
-  it('keeps reports while the service is away, and sends them from the next page', async () => {
+  it('stores reports while the service is unreachable, and sends them from the next page', async () => {
     reachable = false;
     try {
       await inPage(`
@@ -185,7 +185,7 @@ suite('the SDK in a browser', function () {
     for (const said of ['RangeError', 'SyntaxError', 'offline']) expect(titles).to.include(said);
   });
 
-  it('has one name for a browser, and nothing that needs files', async () => {
+  it('has one id for a browser, and no features that need files', async () => {
     const id = (await inPage(`return sdk.createClient(options).machineId();`)) as string;
     expect(id).to.match(/^[0-9a-f]{64}$/);
     await open();
@@ -200,7 +200,7 @@ suite('the SDK in a browser', function () {
     expect(loaded).to.deep.equal({ valid: false, reason: 'unreadable' });
   });
 
-  it('of another origin reports errors with an intake key, and is told that it may do no more', async () => {
+  it('reports errors from another origin with an intake key, and rejects other calls', async () => {
     const intake = await service.command<{ key: string }>(['project', 'intake-key', 'shop']);
     const foreign = { server: service.url, token: intake.key };
     const reported = await inPage(
@@ -216,7 +216,7 @@ suite('the SDK in a browser', function () {
     expect(check.error.message).to.include('a page of another origin may report errors and nothing else');
   });
 
-  it('follows `aos license-key rotate` from the key that it pinned, online and offline', async () => {
+  it('follows `aos license-key rotate` from the pinned key, online and offline', async () => {
     const { kid } = await aosJson<{ kid: string }>(service.env, ['license-key', 'rotate']);
     const ask = `return sdk.createClient(options).validateLicense(options.key);`;
     const question = { license_key: key, product: 'shop' };

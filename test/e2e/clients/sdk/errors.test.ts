@@ -78,7 +78,7 @@ describe('sdk: errors', function () {
     expect(await queued()).to.deep.equal([]);
   });
 
-  it('names the user that was set, until another or nobody is', async () => {
+  it('sends the current user, until another or none is set', async () => {
     const users = async (): Promise<unknown[]> => {
       await client.reportError({ error_message: 'a' });
       await client.reportError({ error_message: 'b', user: { id: 'own' } });
@@ -92,7 +92,7 @@ describe('sdk: errors', function () {
       expect(() => client.setUser(user as never)).to.throw(TypeError);
   });
 
-  it('captures whatever was thrown', async () => {
+  it('captures any thrown value', async () => {
     class StockError extends Error {}
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
@@ -120,7 +120,7 @@ describe('sdk: errors', function () {
     for (const { error_message } of others) expect(error_message).to.be.a('string').and.not.equal('');
   });
 
-  it('queues on disk without a server, and sends with the same client_ref when there is one again', async () => {
+  it('queues on disk without a server, and sends with the same client_ref later', async () => {
     const { port } = new URL(server.url);
     await server.stop();
     const { clientRef, ...result } = await client.reportError({ error_message: 'lost?' });
@@ -132,7 +132,7 @@ describe('sdk: errors', function () {
     expect(server.asked.map(({ body }) => body['client_ref'])).to.deep.equal([clientRef]);
   });
 
-  it('keeps what another server, 401, 403, 429 and 5xx answered; drops what the service refuses', async () => {
+  it('keeps reports after another server, 401, 403, 429 and 5xx, and drops those that the service rejects', async () => {
     const envelope = { status: 'error', error: { code: 'validation_failed', message: 'No.' } };
     for (const [status, waits] of [
       [401, true],
@@ -159,13 +159,13 @@ describe('sdk: errors', function () {
     expect(server.asked.length).to.equal(asked);
   });
 
-  it('takes what an application without types gives it', async () => {
+  it('accepts the input of an application without types', async () => {
     server.reply = json(422, { status: 'error', error: { code: 'validation_failed', message: 'No.' } });
     for (const report of [undefined, null, {}, 'text', 7, { error_message: 7, context: 10n }])
       expect(await client.reportError(report as never)).to.include({ sent: false, queued: false });
   });
 
-  it('without a token says so', async () => {
+  it('reports a missing token', async () => {
     const { error, ...result } = await open({ token: undefined }).reportError({ error_message: 'x' });
     expect(result).to.include({ sent: false, queued: false });
     expect(error?.code).to.equal('no_token');
@@ -183,7 +183,7 @@ describe('sdk: errors', function () {
     );
   });
 
-  it('survives kill -9: the next start sends', async () => {
+  it('sends after kill -9 at the next start', async () => {
     server.reply = () => undefined;
     const ended = await program(`
       client.captureException(new Error('killed'));
@@ -197,7 +197,7 @@ describe('sdk: errors', function () {
     expect(server.asked.at(before)?.body['error_message']).to.equal('killed');
   });
 
-  it('a corrupt file in the queue harms nobody', async () => {
+  it('ignores a corrupt file in the queue', async () => {
     await client.reportError({ error_message: 'makes the folder' });
     await writeFile(
       join(dir, 'aos-errors', `${String(Date.now()).padStart(15, '0')}-${'0'.repeat(36)}.json`),
@@ -208,7 +208,7 @@ describe('sdk: errors', function () {
     expect(await queued()).to.deep.equal(['README']);
   });
 
-  it('several processes on one folder lose nothing', async () => {
+  it('loses nothing with several processes on one folder', async () => {
     await server.stop();
     const file = fileURLToPath(new URL('reporter.js', import.meta.url));
     const options = { server: server.url, project: 'shop', token: 't-1', cacheDir: dir };
@@ -221,7 +221,7 @@ describe('sdk: errors', function () {
     expect(new Set(server.asked.map(({ body }) => body['client_ref'])).size).to.equal(60);
   });
 
-  describe('what was thrown', () => {
+  describe('thrown values', () => {
     const reported = async (thrown: unknown, ...more: unknown[]): Promise<Record<string, unknown>> => {
       // As a listener calls it, with whatever there is.
       const given = [thrown, ...more] as Parameters<Client['captureException']>;
@@ -231,7 +231,7 @@ describe('sdk: errors', function () {
     const traceOf = async (thrown: unknown): Promise<string> => String((await reported(thrown))['stack_trace']);
     const withStack = (stack: string): Error => Object.assign(new Error('no stock'), { stack });
 
-    it('has the file and the line of its first frame', async () => {
+    it('have the file and the line of the first frame', async () => {
       const { file, line, stack_trace } = await reported(new Error('here'));
       expect(file).to.equal(fileURLToPath(import.meta.url));
       expect(String(stack_trace).split('\n')[1]).to.include(`errors.test.js:${String(line)}:`);
@@ -260,7 +260,7 @@ describe('sdk: errors', function () {
         expect([body['file'], body['line']]).to.deep.equal([file, line]);
       });
 
-    it('is told with the members of a group and with causes, each once', async () => {
+    it('are reported with the members of a group and with causes, each once', async () => {
       const shared = new RangeError('the store is away', { cause: new TypeError('no route') });
       const thrown = await Promise.any([
         Promise.reject(shared),
@@ -285,7 +285,7 @@ describe('sdk: errors', function () {
       ]);
     });
 
-    it('is bounded: many members, deep causes and circles', async () => {
+    it('are limited: many members, deep causes and cycles', async () => {
       const many = Array.from({ length: 5_000 }, (_, n) => new Error(`e${n}`));
       expect((await traceOf(new AggregateError(many, 'many'))).match(/^Member/gm)).to.have.length(10);
       const circle = new AggregateError([], 'circle');
@@ -296,7 +296,7 @@ describe('sdk: errors', function () {
       expect((await traceOf(deep)).match(/^Caused by/gm)).to.have.length(5);
     });
 
-    it('is reported by a listener, which gets more than an error', async () => {
+    it('are reported by a listener with other arguments too', async () => {
       for (const more of ['uncaughtException', Promise.resolve(), 7, null, undefined])
         expect(await reported(new Error('listened'), more))
           .to.include({ error_message: 'listened' })
@@ -304,7 +304,7 @@ describe('sdk: errors', function () {
     });
   });
 
-  it('every method works detached from its client', async () => {
+  it('work by every method detached from its client', async () => {
     const names = new Set<string>();
     for (let it: unknown = client; it instanceof Object && it !== Object.prototype; it = Object.getPrototypeOf(it))
       for (const name of Object.getOwnPropertyNames(it)) names.add(name);
@@ -320,7 +320,7 @@ describe('sdk: errors', function () {
     }
   });
 
-  it('process.on("uncaughtException", client.captureException) reports the original error', async () => {
+  it('are reported by process.on("uncaughtException", client.captureException)', async () => {
     const { code, stderr } = await program(`
       process.on('uncaughtException', client.captureException);
       setTimeout(() => { throw new RangeError('the original'); });`);
@@ -333,7 +333,7 @@ describe('sdk: errors', function () {
       'an uncaught exception': `setTimeout(() => { throw new RangeError('uncaught'); });`,
       'an unhandled rejection': `void Promise.reject(new RangeError('uncaught'));`,
     }))
-      it(`keeps ${what}, and the process ends as it would`, async () => {
+      it(`stores ${what}, and lets the process end as usual`, async () => {
         server.reply = () => undefined;
         const { code, stderr } = await program(`client.installGlobalHandler({ app_version: '1.2' });\n${text}`);
         expect(code).to.equal(1);
@@ -349,14 +349,14 @@ describe('sdk: errors', function () {
         });
       });
 
-    it('can be taken away', () => {
+    it('can be removed', () => {
       const before = process.listenerCount('uncaughtExceptionMonitor');
       client.installGlobalHandler()();
       expect(process.listenerCount('uncaughtExceptionMonitor')).to.equal(before);
     });
   });
 
-  it('what is sent in the background does not keep the process alive', async () => {
+  it('does not keep the process alive for background requests', async () => {
     await server.stop();
     await client.reportError({ error_message: 'waits' });
     await server.start(Number(new URL(server.url).port));

@@ -25,7 +25,7 @@ describe('sdk: heartbeats, bugs, tokens', function () {
     await removeFolder(dir);
   });
 
-  it('sends one heartbeat, and tells a refusal from a failure', async () => {
+  it('sends one heartbeat, and distinguishes a rejection from a failure', async () => {
     const beat = { source: 'shop', interval: 30, metrics: { queue: 3 }, app_version: '1.2' };
     expect(await client.heartbeat(beat)).to.deep.equal({
       sent: true,
@@ -43,7 +43,7 @@ describe('sdk: heartbeats, bugs, tokens', function () {
     expect(await client.heartbeat(beat)).to.include({ sent: false, isTransient: true, unauthorized: false });
   });
 
-  it('the timer beats with self-checks and figures, whatever the application’s functions do, and ends as meant', async () => {
+  it('sends heartbeats by the timer with self-checks and metrics, for any functions of the application, until stopped', async () => {
     const beats: Beat[] = [];
     const running = client.startHeartbeat({
       source: 'shop',
@@ -84,7 +84,7 @@ describe('sdk: heartbeats, bugs, tokens', function () {
     expect(server.asked.at(-1)?.body).to.include({ status: 'stopped' });
   });
 
-  it('figures that cannot be had are a failed check', async () => {
+  it('reports unavailable metrics as a failed check', async () => {
     const running = client.startHeartbeat({
       source: 'shop',
       processMetrics: false,
@@ -97,12 +97,12 @@ describe('sdk: heartbeats, bugs, tokens', function () {
     });
   });
 
-  it('refuses an interval that is none', () => {
+  it('rejects an invalid interval', () => {
     for (const interval of [0, -1, Number.NaN, Infinity])
       expect(() => client.startHeartbeat({ source: 'shop', interval })).to.throw(TypeError, 'interval');
   });
 
-  it('the timer does not keep the process alive, with a request under way', async () => {
+  it('does not keep the process alive by the timer, also during a request', async () => {
     server.reply = () => undefined;
     const file = join(dir, 'program.mjs');
     const options = JSON.stringify({
@@ -122,7 +122,7 @@ describe('sdk: heartbeats, bugs, tokens', function () {
     expect(server.asked).to.have.length(1);
   });
 
-  it('but holds it for a caller who waits for the end, also while a beat is under way', async () => {
+  it('keeps it alive for a caller that awaits the end, also during a heartbeat', async () => {
     server.reply = (asked, response) =>
       void setTimeout(() => json(200, { status: 'success', state: asked.body['status'] })(asked, response), 500);
     const file = join(dir, 'ends.mjs');

@@ -41,7 +41,7 @@ describe('the packed SDK', () => {
   const node = (file: string, env: Record<string, string> = {}): Promise<string> =>
     done(process.execPath, [file], { cwd: dir, env: cleanEnv({ XDG_CACHE_HOME: join(dir, 'cache'), ...env }) });
 
-  it('has no dependencies, and its bundles import nothing but Node', async () => {
+  it('has no dependencies, and its bundles import only Node', async () => {
     const installed = join(dir, 'node_modules', '@aos', 'sdk');
     const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8')) as Record<string, unknown>;
     expect(manifest)
@@ -56,7 +56,7 @@ describe('the packed SDK', () => {
     expect(page).to.not.match(/node:|\bBuffer\b|\bprocess\.|require\(/);
   });
 
-  it('is an ES module, and for require', async () => {
+  it('loads as an ES module, and by require', async () => {
     const use = `typeof createClient({ server: 'http://127.0.0.1:9', project: 'shop' }).checkForUpdate, typeof verifyLicenseFile`;
     const names = '{ createClient, verifyLicenseFile }';
     await writeFile(join(dir, 'a.mjs'), `import ${names} from '@aos/sdk';\nconsole.log(${use});`);
@@ -65,7 +65,7 @@ describe('the packed SDK', () => {
     expect(await node('a.cjs')).to.equal('function function\n');
   });
 
-  it('has types for both, and they are strict', async () => {
+  it('has strict types for both', async () => {
     const text = (wrong: string): string => `
 import { createClient, type UpdateCheck } from '@aos/sdk';
 export async function ask(): Promise<UpdateCheck> {
@@ -93,7 +93,7 @@ export async function ask(): Promise<UpdateCheck> {
     expect((await tsc('bad.mts')).stdout).to.include('win-x86');
   });
 
-  it('the README’s examples do what they say', async () => {
+  it('runs the README’s examples with the stated results', async () => {
     const service = await TestService.here();
     try {
       await service.project('shop');

@@ -57,7 +57,7 @@ describe('sdk: a folder that several processes share', () => {
     await removeFolder(dir);
   });
 
-  it('two that keep answers at once lose none, and whoever reads finds a whole file', async () => {
+  it('loses no concurrent write, and readers find complete files', async () => {
     const keepers = ['a', 'b'].map((name) => fork(KEEPER, [dir, name, '400'], { silent: true }));
     const ended = Promise.all(keepers.map((child) => text(child.stdout ?? expect.fail('no output'))));
     const isRunning = (): boolean =>
@@ -74,7 +74,7 @@ describe('sdk: a folder that several processes share', () => {
     expect(await readdir(dir)).to.deep.equal(['aos-cache.json']);
   });
 
-  it('one that is killed stops nobody, and what it left is removed', async () => {
+  it('is not blocked by a killed process, and removes what it left', async () => {
     server.reply = (asked, response) => json(200, answer('active', asked))(asked, response);
     for (let round = 0; round < 5; round++) {
       const child = fork(KEEPER, [dir, 'a', '1000000'], { silent: true });
@@ -116,7 +116,7 @@ describe('sdk: a folder that several processes share', () => {
       const mine = client().validateLicense(KEY);
     });
 
-  it('an answer that comes late does not replace what the server answered after it', async () => {
+  it('is not replaced by a late answer after a newer one', async () => {
     const late = await held('/api/license/v1/validate', (asked) => answer('active', asked));
     now += 1_000;
     server.reply = (asked, response) => json(200, answer('revoked', asked))(asked, response);
@@ -126,7 +126,7 @@ describe('sdk: a folder that several processes share', () => {
     expect(await offline()).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
   });
 
-  it('an answer replaces one that was kept while the clocks were ahead', async () => {
+  it('is replaced by an answer when the stored one is from clocks that ran ahead', async () => {
     now += 365 * 86_400_000;
     server.reply = (asked, response) => json(200, answer('active', asked))(asked, response);
     expect(await client().validateLicense(KEY)).to.deep.equal(GOOD);
@@ -136,7 +136,7 @@ describe('sdk: a folder that several processes share', () => {
     expect(await offline()).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
   });
 
-  it('a chain of keys that comes late does not replace a longer one', async () => {
+  it('is not replaced by a shorter chain of keys that arrives late', async () => {
     server.reply = (asked, response) => json(200, answer('active', asked, second))(asked, response);
     const late = await held('/api/license/v1/pubkey', () => published(ring.slice(0, 2)));
     now += 1_000;

@@ -53,7 +53,7 @@ async function bodyOf(res: IncomingMessage): Promise<Answer> {
   return { status: res.statusCode ?? 0, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
 }
 
-describe('a token that is revoked midway', () => {
+describe('a token that is revoked during a request', () => {
   let service: TestService;
   let manager: string;
 
@@ -91,7 +91,7 @@ describe('a token that is revoked midway', () => {
     expect(list.body['items']).to.deep.equal([]);
   });
 
-  it('keeps no source map', async () => {
+  it('stores no source map', async () => {
     const map = JSON.stringify({ version: 3, sources: ['a.ts'], names: [], mappings: 'AAAA' });
     const form = new FormData();
     form.append('name', '~/a.js.map');
@@ -103,7 +103,7 @@ describe('a token that is revoked midway', () => {
     expect(answer.status).to.equal(401);
   });
 
-  it('keeps no piece of a bundle', async () => {
+  it('stores no chunk of a bundle', async () => {
     const piece = Buffer.from('a piece');
     const name = createHash('sha1').update(piece).digest('hex');
     const form = new FormData();
@@ -133,7 +133,7 @@ describe('a token that is revoked midway', () => {
     expect(body['items']).to.deep.equal([]);
   });
 
-  it('is handed no item that it waited for', async () => {
+  it('receives no item that it waited for', async () => {
     const { id, token: secret } = await token('bugtracker:manage');
     const path = '/api/bugtracker/v1/bugs?action=next&project=shop&wait_seconds=25';
     const waiting = service.request('POST', path, secret, {});

@@ -66,7 +66,7 @@ describe('/first-steps', () => {
 
   const shell = (command: string): Promise<{ stdout: string }> => run('bash', ['-c', command], { cwd: folder });
 
-  it('tells an empty service nothing but what there is to do', async () => {
+  it('shows only the steps to do for an empty service', async () => {
     expect(ticks(await page(admin))).to.deep.equal({
       project: false,
       'first-error': false,
@@ -80,13 +80,13 @@ describe('/first-steps', () => {
     expect(ticks(await page(admin, '/'))).to.have.property('project', false);
   });
 
-  it('says what the service lacks for a step, in place of a command that could not run', async () => {
+  it('names what the service lacks for a step, in place of a command that could not run', async () => {
     const shown = await page(admin);
     expect(shown).to.include('npm run build:agent').and.include('has no update agents yet');
     expect(shown).not.to.include('install.sh');
   });
 
-  it('ticks each by itself, when its command ran as it was printed', async () => {
+  it('checks each step automatically, when its command ran as printed', async () => {
     await admin.post('/projects', { slug: 'shop', name: 'Shop' }, '/projects/new');
     expect(ticks(await page(admin))).to.have.property('project', true);
     for (const id of ['first-error', 'monitor', 'license', 'release']) {
@@ -96,7 +96,7 @@ describe('/first-steps', () => {
     }
   });
 
-  it('sees a coding agent with its first call', async () => {
+  it('detects a coding agent by its first call', async () => {
     const token = /SVC_TOKEN=(svc_live_\w+)/.exec(await commandOf('agent'))?.[1] ?? '';
     const agent = await Agent.connect(service.url, token);
     await until('the agent is seen', async () => ticks(await page(admin))['agent'] === true);
@@ -108,14 +108,14 @@ describe('/first-steps', () => {
     await agent.close();
   });
 
-  it('sees a webhook, and a channel of notifications', async () => {
+  it('detects a webhook, and a channel of notifications', async () => {
     const token = await service.token('webhooks:manage');
     const body = { name: 'ci', url: 'https://hooks.example.org/', events: ['bug.created'] };
     expect((await service.request('POST', '/api/webhooks/v1/webhooks', token, body)).status).to.equal(201);
     expect(ticks(await page(admin))).to.have.property('channel', true);
   });
 
-  it('is gone from the dashboard of who dismissed it, until it is wanted again', async () => {
+  it('is hidden on the dashboard of users who dismissed it, until they open it again', async () => {
     const member = new Visitor(service);
     await member.signIn(MEMBER);
     expect((await member.post('/first-steps/dismiss', {}, '/')).status).to.equal(303);
@@ -127,7 +127,7 @@ describe('/first-steps', () => {
     expect(ticks(await page(member, '/'))).to.have.property('machine', false);
   });
 
-  it('speaks of the project that is newest or chosen in the bar, and its token is for that one', async () => {
+  it('uses the newest project or the one chosen in the bar, and creates its token for that one', async () => {
     /** Of the command and of the token's own answer. */
     const projectsOf = async (fields: Record<string, string>): Promise<unknown[]> => {
       const pressed = await admin.post('/first-steps/first-error/token', fields, '/first-steps');
@@ -166,7 +166,7 @@ describe('/first-steps', () => {
     expect(await offered()).to.equal('mill');
   });
 
-  it('makes tokens for administrators alone, and only for steps that need one', async () => {
+  it('creates tokens for administrators only, and only for steps that need one', async () => {
     const member = new Visitor(service);
     await member.signIn(MEMBER);
     expect(await page(member)).not.to.include('/first-steps/first-error/token');
@@ -176,7 +176,7 @@ describe('/first-steps', () => {
     }
   });
 
-  it('a machine is installed once it has spoken to the setup path, whether its application wants a token or not', async () => {
+  it('counts a machine as installed when it has contacted the setup path, with or without a token of its application', async () => {
     const login = await service.request('POST', '/api/setup/v1/login', null, ADMIN);
     expect(login.status).to.equal(200);
     const session = String(login.body['token']);

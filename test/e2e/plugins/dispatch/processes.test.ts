@@ -43,7 +43,7 @@ for (const engine of engines) {
       return (await service.request('POST', '/api/bugtracker/v1/report', token, body)).body['ref'] as string;
     };
 
-    it('a rule’s request and one by hand are delivered once each, whichever process takes the report', async () => {
+    it('delivers a rule’s request and a manual one once each, for any process that receives the report', async () => {
       const expected: string[] = [];
       for (let n = 0; n < 12; n++) {
         const service = services[n % services.length] as TestService;
@@ -65,7 +65,7 @@ for (const engine of engines) {
       expect(new Set(sent().map(({ id }) => id)).size).to.equal(sent().length);
     });
 
-    it('the token of a delivery works at every process, and what its agent does shows at the other', async () => {
+    it('accepts the token of a delivery at every process, and shows its agent’s work at the other', async () => {
       const { data } = sent().find(({ data: { agent } }) => agent === 'night') as Sent;
       const other = services.at(-1) as TestService;
       const path = `/api/bugtracker/v1/bugs/${data.ref}`;

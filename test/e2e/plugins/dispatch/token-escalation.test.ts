@@ -16,7 +16,7 @@ interface Hook {
   webhook: { id: string };
 }
 
-describe('a token for webhooks that asks for the tokens of agents', () => {
+describe('a token for webhooks that requests the tokens of agents', () => {
   let service: TestService;
   let receiver: Receiver;
   let thief: string;
@@ -111,7 +111,7 @@ describe('a token for webhooks that asks for the tokens of agents', () => {
     expect((await call('DELETE', `${HOOKS}/webhooks/${id}`, owner)).status).to.equal(200);
   });
 
-  it('gets no token by a webhook that names the event no more, although its delivery is repeated', async () => {
+  it('gets no token by a webhook that no longer names the event, although its delivery is repeated', async () => {
     const id = await hooked();
     await tokenFor(await report('shop'));
     expect((await call('PATCH', `${HOOKS}/webhooks/${id}`, owner, { events: 'bug.resolved' })).status).to.equal(200);

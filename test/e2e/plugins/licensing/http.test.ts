@@ -60,7 +60,7 @@ describe('licensing of the program', () => {
     expect(stdout).to.include('Verified Successfully');
   });
 
-  it('has a whole key in no log line and in no file of its data directory', async () => {
+  it('writes a whole key to no log line and to no file of its data directory', async () => {
     const { key, license } = await create({ licensee: 'Secret' });
     const spelled = encodeURIComponent(key);
     await fetch(`${service.url}${BASE}/validate?license_key=${spelled}&product=shop&machine_id=m`);

@@ -14,7 +14,7 @@ describe('licensing under load', () => {
     service = undefined;
   });
 
-  it('answers what is over a limit without the envelope, and says when to come back', async () => {
+  it('answers requests over a limit without the envelope, with Retry-After', async () => {
     const one = (service = await TestService.here({ SVC_LIMITS__PUBLIC_PER_MINUTE: '1' }));
     const question = { license_key: 'x', product: 'shop' };
     const get = `${BASE}/validate?key_sha256=${'0'.repeat(64)}&product=shop`;
@@ -34,7 +34,7 @@ describe('licensing under load', () => {
     }
   });
 
-  it('answers refused credentials so too', async () => {
+  it('answers rejected credentials in the same way', async () => {
     const one = (service = await TestService.here({ SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '1' }));
     const ask = () => one.request('POST', `${BASE}/deactivate`, 'wrong', { license_key: 'x' });
     let answer = await ask();

@@ -24,7 +24,7 @@ interface Made {
   key: string;
 }
 
-describe('what opens the release store', function () {
+describe('access to the release store', function () {
   let service: TestService;
   let apache: Apache | undefined;
   let home = '';
@@ -85,24 +85,24 @@ describe('what opens the release store', function () {
   };
   const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
-  it('is asked of Apache too where that must be', () => {
+  it('is checked with Apache too where it is required', () => {
     if (REQUIRED) expect(bases()).to.have.length(2);
   });
 
-  it('a new license opens its product with the first request after the 201, and no other one', async () => {
+  it('is granted for a new license’s product only, with the first request after the 201', async () => {
     const { key } = await make();
     expect(await ofKey(key)).to.deep.equal(all(200));
     expect(await ofKey(key, 'other')).to.deep.equal(all(401));
   });
 
-  it('a revoked license opens nothing from the answer on', async () => {
+  it('ends with the response for a revoked license', async () => {
     const { id, key } = await make();
     expect(await ofKey(key)).to.deep.equal(all(200));
     await call(`/${id}/revoke`, 200);
     expect(await ofKey(key)).to.deep.equal(all(401));
   });
 
-  it('a deactivated license opens nothing, and once it is active again it does', async () => {
+  it('ends for a deactivated license, and returns when it is active again', async () => {
     const { id, key } = await make();
     await call(`/${id}/deactivate`, 200);
     expect(await ofKey(key)).to.deep.equal(all(401));
@@ -110,14 +110,14 @@ describe('what opens the release store', function () {
     expect(await ofKey(key)).to.deep.equal(all(200));
   });
 
-  it('a pending license opens nothing before its approval', async () => {
+  it('is denied for a pending license before its approval', async () => {
     const { id, key } = await make({ require_approval: true });
     expect(await ofKey(key)).to.deep.equal(all(401));
     await call(`/${id}/approve`, 200);
     expect(await ofKey(key)).to.deep.equal(all(200));
   });
 
-  it('an ended license opens nothing after a minute at most, and an extended one does again at once', async () => {
+  it('ends for an expired license after a minute at most, and returns immediately when extended', async () => {
     const { id, key } = await make({ expires_at: inMs(EXPIRES_MS) });
     expect(await ofKey(key)).to.deep.equal(all(200));
     const file = join(service.dataDir, 'releases', 'shop', '.htpasswd');
@@ -127,7 +127,7 @@ describe('what opens the release store', function () {
     expect(await ofKey(key)).to.deep.equal(all(200));
   });
 
-  it('twenty licenses of one call all open it', async () => {
+  it('is granted for twenty licenses of one call', async () => {
     const { items } = (await call('', 201, { product: 'shop', count: 20 })) as { items: Made[] };
     expect(items).to.have.length(20);
     for (const { key } of items) {
@@ -135,7 +135,7 @@ describe('what opens the release store', function () {
     }
   });
 
-  it('an account that the command line makes or disables beside the server does so at once', async () => {
+  it('follows an account that the command line creates or disables next to the server immediately', async () => {
     const args = (command: string): string[] => ['user', command, '--username', 'ivy'];
     await aosJson(service.env, [...args('create'), '--role', 'installer', '--password-stdin'], PASSWORD);
     for (const product of ['shop', 'other'])

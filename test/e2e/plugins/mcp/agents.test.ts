@@ -104,7 +104,7 @@ describe('mcp: agents', function () {
     });
   }
 
-  it('tells refusals with the service’s code, message and fields', async () => {
+  it('returns errors with the service’s code, message and fields', async () => {
     const one = await agent();
     const two = await agent(await service.token(ALL));
     await one.call('report', { project: 'api', title: 'Refusals' });
@@ -172,7 +172,7 @@ describe('mcp: agents', function () {
     }
   });
 
-  it('lets a token do what its scopes allow', async () => {
+  it('allows a token what its scopes allow', async () => {
     const writer = await agent();
     const { ref } = (await writer.call('report', { project: 'shop', title: 'Scopes' })).data as { ref: string };
     const reader = await agent(await service.token('bugtracker:read'));
@@ -199,7 +199,7 @@ describe('mcp: agents', function () {
     expect((await reporter.call('search')).error?.code).to.equal('insufficient_scope');
   });
 
-  it('opens nothing for a token that is bound to a monitor’s source', async () => {
+  it('allows nothing to a token that is bound to a monitor’s source', async () => {
     const bound = await agent(await sourceToken(service, 'web-1'));
     for (const name of ['search', 'next']) {
       expect((await bound.call(name)).error?.code, name).to.equal('insufficient_scope');
@@ -207,7 +207,7 @@ describe('mcp: agents', function () {
     expect((await bound.call('get', { id: 'shop-1' })).error?.code).to.equal('insufficient_scope');
   });
 
-  it('refuses a revoked token at once, in the middle of its work', async () => {
+  it('rejects a revoked token immediately, in the middle of its work', async () => {
     const { id, token: short } = await createToken(service, ALL);
     const one = await agent(short);
     expect((await one.call('search')).error).to.equal(null);
@@ -218,7 +218,7 @@ describe('mcp: agents', function () {
     expect(String(thrown)).to.match(/401|unauthorized/i);
   });
 
-  it('keeps hostile text in its fence, whatever it holds', async () => {
+  it('keeps any hostile text in its fence', async () => {
     const one = await agent();
     const escape = String.fromCharCode(27);
     const hostile =
@@ -288,7 +288,7 @@ describe('mcp: agents', function () {
     }
   });
 
-  it('cuts long texts, and shows more of them when asked', async () => {
+  it('cuts long texts, and shows more of them on request', async () => {
     const one = await agent();
     const trace = Array.from({ length: 2_000 }, (_, i) => `  at frame${i} (file.js:${i}:1)`).join('\n');
     const reported = await one.call('report', { project: 'hostile', title: 'Long', stack_trace: trace });

@@ -38,7 +38,7 @@ describe('docs/examples: agents', function () {
   });
   after(() => service.dispose());
 
-  it('works off a project’s items', async () => {
+  it('resolves a project’s items', async () => {
     await service.project('shop');
     const token = await service.token(ALL, 'shop');
     for (const title of ['Wrong total with a discount', 'Checkout button does nothing']) {
@@ -61,7 +61,7 @@ describe('docs/examples: agents', function () {
   });
 
   for (const name of ['agent.mjs', 'agent.py'] as const)
-    it(`${name} says which argument was wrong`, async function () {
+    it(`${name} reports which argument was wrong`, async function () {
       if (spawnSync(PROGRAMS[name], ['--version']).status !== 0) this.skip();
       const slug = `wrong-${name.slice(-2)}`;
       await service.project(slug);
@@ -74,7 +74,7 @@ describe('docs/examples: agents', function () {
       expect(output).to.include('resolved_in_build must be above 2.0.0');
     });
 
-  it('in Python: a whole session', async function () {
+  it('in Python: runs a whole session', async function () {
     if (spawnSync('python3', ['--version']).status !== 0) this.skip();
     await service.project('mill');
     const token = await service.token(ALL, 'mill');

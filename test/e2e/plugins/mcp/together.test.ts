@@ -10,7 +10,7 @@ import { Visitor } from '../../../support/visitor.js';
 import { Agent, ALL, granted, type Answered } from '../../../plugins/mcp/fixture.js';
 
 for (const engine of engines) {
-  describe(`mcp: two agents and a person on ${engine.name}`, function () {
+  describe(`mcp: two agents and a user on ${engine.name}`, function () {
     const services: TestService[] = [];
     const agents: Agent[] = [];
     let one: Agent;
@@ -56,7 +56,7 @@ for (const engine of engines) {
       for (const service of services) await service.dispose();
     });
 
-    it('comments of everybody reach the holder as news, and the person’s stops a hasty resolve once', async () => {
+    it('report comments of others to the holder as news, and the user’s comment stops a hasty resolve once', async () => {
       const ref = await report({ title: 'The cart forgets a coupon' });
       const { item, lease } = granted(await one.call('next', { agent: 'first' }));
       expect(item.ref).to.equal(ref);
@@ -91,7 +91,7 @@ for (const engine of engines) {
       );
     });
 
-    it('what the first agent leaves is handed over to the second', async () => {
+    it('hand over what the first agent leaves to the second', async () => {
       const ref = await report({ title: 'Prices are off by a cent' });
       const taken = granted(await one.call('next', { agent: 'first' }));
       expect(taken.item.ref).to.equal(ref);
@@ -117,7 +117,7 @@ for (const engine of engines) {
       await form(ref, 'status', { status: 'wont_fix', reason: 'as agreed' });
     });
 
-    it('a person’s stop ends the lease with its reason, and holds until it is lifted', async () => {
+    it('end the lease by a user’s hold with its reason, until it is lifted', async () => {
       const ref = await report({ title: 'Rename the tables' });
       const { lease } = granted(await one.call('next', { agent: 'first' }));
       await form(ref, 'hold', { hold: 'true', reason: 'we freeze for the fair' });
@@ -136,7 +136,7 @@ for (const engine of engines) {
       ok(await two.call('resolve', { id: ref, claim_token: again.lease.claim_token }));
     });
 
-    it('a question is answered by the person, or by whoever reported it, and comes back with the answer', async () => {
+    it('return a question with the answer of the user, or of its reporter', async () => {
       const ref = await report({ title: 'It is slow' });
       for (const answer of ['person', 'reporter'] as const) {
         const { lease } = granted(await one.call('next', { agent: 'first' }));
@@ -160,7 +160,7 @@ for (const engine of engines) {
       await form(ref, 'status', { status: 'wont_fix', reason: 'fast enough' });
     });
 
-    it('an item that the first finds on its way waits for the other, and what is fixed and comes back says so', async () => {
+    it('let an item that the first finds wait for the other, and show that a fixed one returned', async () => {
       const ref = await report({ title: 'Invoices are wrong', client_ref: 'inv' });
       const { lease } = granted(await one.call('next', { agent: 'first' }));
       const mine = { id: ref, claim_token: lease.claim_token };

@@ -125,7 +125,7 @@ describe('notifications: the real program', function () {
   const report = (title: string, severity = 'high'): Promise<unknown> =>
     service.request('POST', '/api/bugtracker/v1/report', token, { project: 'shop', title, severity });
 
-  it('a mail as text and as HTML, with what was reported as text', async () => {
+  it('sends a mail as text and as HTML, with reported markup as text', async () => {
     await channel({ name: 'mail', kind: 'email', target: 'one@example.org, two@example.org' });
     await report('Total <b>is</b> wrong & more');
     await report('too low to be told', 'low');
@@ -146,7 +146,7 @@ describe('notifications: the real program', function () {
     ['teams', '/hook', (body: Record<string, unknown>) => JSON.stringify(body['attachments'])],
     ['ntfy', '/alerts', (body: Record<string, unknown>) => `${String(body['topic'])} ${String(body['title'])}`],
   ] as [string, string, (body: Record<string, unknown>) => string | undefined][]) {
-    it(`${kind}: one POST of its JSON`, async () => {
+    it(`${kind}: sends one POST of its JSON`, async () => {
       receiver.got.length = 0;
       const path = await channel({ name: kind, kind, target: `http://127.0.0.1:${receiver.port}${target}` });
       await report(`For ${kind} @everyone`);
@@ -160,7 +160,7 @@ describe('notifications: the real program', function () {
     });
   }
 
-  it('a link, a mention and markup of a reported title reach nobody as such, in chat or mail', async () => {
+  it('escapes links, mentions and markup of a reported title in chat and mail', async () => {
     const title = '[Sign in](http://evil.example/x) <http://evil.example|now> <!here> @channel www.evil.example';
     mail.raw.length = 0;
     for (const [kind, target] of [
@@ -183,7 +183,7 @@ describe('notifications: the real program', function () {
       for (const part of [subject, text, html]) expect(part).to.not.match(/:\/\/evil|www\.evil|@channel/);
   });
 
-  it('a test says what the receiver did', async () => {
+  it('shows the receiver’s response to a test', async () => {
     const path = await channel({ name: 'closed', kind: 'slack', target: 'http://127.0.0.1:9/nobody' });
     const answer = await admin.post(`${path}/test`, path, {});
     expect(answer.status).to.equal(200);
@@ -191,7 +191,7 @@ describe('notifications: the real program', function () {
     await admin.post(`${path}/delete`, path, {});
   });
 
-  it('a form that is wrong comes again with each field’s fault, and stores nothing', async () => {
+  it('shows an invalid form again with each field’s error, and stores nothing', async () => {
     const submit = (fields: Record<string, string>): ReturnType<Visitor['post']> =>
       admin.post('/notifications', '/notifications/new?kind=slack', {
         kind: 'slack',
@@ -206,7 +206,7 @@ describe('notifications: the real program', function () {
     expect(await admin.get('/notifications')).to.not.include('169.254');
   });
 
-  it('an alarm, who is on it, and its end, in one channel', async () => {
+  it('sends an alarm, its acknowledgement, and its end to one channel', async () => {
     const hook = await Receiver.open();
     try {
       const form = { name: 'on call', kind: 'slack', target: `http://127.0.0.1:${hook.port}/x`, enabled: 'true' };
@@ -243,7 +243,7 @@ describe('notifications: the real program', function () {
     }
   });
 
-  it('kill -9 while messages go out: nothing is lost, and a repeat has the same message id', async function () {
+  it('loses nothing on kill -9 during sending, and repeats with the same message id', async function () {
     mail.raw.length = 0;
     const titles: string[] = [];
     for (let round = 0; round < ROUNDS; round++) {

@@ -76,7 +76,7 @@ describe('probes of databases', function () {
   const { asker } = probesOn(new MemoryStore());
 
   for (const [kind, start] of Object.entries(SERVERS))
-    it(`a real server of ${kind} answers, and does not when it is gone`, async function () {
+    it(`accept a real server of ${kind}, and fail without it`, async function () {
       if (start === null) this.skip();
       const folder = mkdtempSync(join(tmpdir(), 'aos-db-'));
       const probe = probeOf({ kind, host: '127.0.0.1', port: await freePort(), timeout_ms: 30_000 });

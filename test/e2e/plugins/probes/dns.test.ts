@@ -22,7 +22,7 @@ describe('probes of names (with dnsmasq)', function () {
   const asked = (more: object, servers: readonly string[] = [server.address]): Promise<ProbeResult> =>
     probesOn(new MemoryStore(), { servers }).asker.ask(probeOf({ kind: 'dns', ...more }));
 
-  it('a real name server says which records there are', async () => {
+  it('read the records of a real name server', async () => {
     const records: [name: string, type: string, excerpt: string][] = [
       ['web.probe.test', 'A', '10.1.2.3'],
       ['web.probe.test', 'AAAA', 'fd00::3'],
@@ -45,7 +45,7 @@ describe('probes of names (with dnsmasq)', function () {
     expect(service, service.message).to.include({ ok: true });
   });
 
-  it('records are compared whole, in any spelling and order', async () => {
+  it('compare whole records, in any spelling and order', async () => {
     const expects = async (host: string, record_type: string, expected_record: string): Promise<boolean> =>
       (await asked({ host, record_type, expected_record })).ok;
     for (const [host, type, expected, ok] of [
@@ -61,7 +61,7 @@ describe('probes of names (with dnsmasq)', function () {
       expect(await expects(host, type, expected), `${type} ${host} ${expected}`).to.equal(ok);
   });
 
-  it('the own DNS server of a probe is asked, and what it says is judged', async () => {
+  it('query the probe’s own DNS server, and check its response', async () => {
     const web = http.createServer((_request, response) => response.end('ok'));
     await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
     const { port } = web.address() as AddressInfo;
@@ -88,7 +88,7 @@ describe('probes of names (with dnsmasq)', function () {
     }
   });
 
-  it('a record that is not as expected is named with what there is', async () => {
+  it('report the actual records when one differs', async () => {
     const of = { host: 'probe.test', record_type: 'TXT' };
     expect(await asked({ ...of, expected_record: '-all' })).to.include({ ok: true });
     expect(await asked({ ...of, expected_record: '~all' })).to.include({
@@ -97,7 +97,7 @@ describe('probes of names (with dnsmasq)', function () {
     });
   });
 
-  it('a name that does not exist, and one without a record of this type, have none', async () => {
+  it('report no records for a missing name, and for one without this type', async () => {
     for (const [host, record_type] of [
       ['nowhere.probe.test', 'A'],
       ['web.probe.test', 'TXT'],
@@ -110,7 +110,7 @@ describe('probes of names (with dnsmasq)', function () {
     }
   });
 
-  it('a server that is not responsible, one that does not answer in time, and one that is not there are told apart', async () => {
+  it('distinguish a server that is not responsible, a slow one, and one that is not reachable', async () => {
     expect((await asked({ host: 'shop.example' })).message).to.equal(
       'shop.example cannot be resolved: the name server refuses (EREFUSED)',
     );

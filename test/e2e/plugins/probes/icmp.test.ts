@@ -27,7 +27,7 @@ describe('probes of machines', () => {
   const echoed = (host: string, timeout_ms = 30_000): Promise<ProbeResult> =>
     asker.ask(probeOf({ kind: 'icmp', host, timeout_ms }));
 
-  it('loopback answers an echo (with a ping that may send)', async function () {
+  it('receive an echo of loopback (with a ping that may send)', async function () {
     if (!isAvailable('icmp', process.platform !== 'win32' && pings())) this.skip();
     for (const host of ['127.0.0.1', 'localhost']) {
       const seen = await echoed(host);
@@ -37,11 +37,11 @@ describe('probes of machines', () => {
     }
   });
 
-  it('an address that is never allowed is not asked', async () => {
+  it('do not contact an address that is never allowed', async () => {
     expect((await echoed('169.254.169.254')).message).to.include('never allowed');
   });
 
-  describe('where the system has its own mind', () => {
+  describe('with another ping of the system', () => {
     const path = process.env['PATH'];
     let folder: string;
     before(async function () {
@@ -54,11 +54,11 @@ describe('probes of machines', () => {
       if (folder !== undefined) await rm(folder, { recursive: true, force: true });
     });
 
-    it('no ping at all is said', async () => {
+    it('report a system without ping', async () => {
       expect(await echoed('127.0.0.1')).to.include({ ok: false, message: 'This system has no ping' });
     });
 
-    it('every address of a name is tried', async () => {
+    it('try every address of a name', async () => {
       const ping = join(folder, 'ping');
       await writeFile(ping, '#!/bin/sh\ncase "$*" in *192.0.2.2) echo "time=7 ms";; *) exit 1;; esac\n');
       await chmod(ping, 0o755);
@@ -107,7 +107,7 @@ describe('probes of machines', () => {
       ['another fault', 'echo "ping: bad option" >&2; exit 2', 'The ping of this system failed: ping: bad option'],
     ];
     for (const [says, script, message] of SAID)
-      it(`${says} is said`, async () => {
+      it(`report ${says}`, async () => {
         const ping = join(folder, 'ping');
         await writeFile(ping, `#!/bin/sh\n${script}\n`);
         await chmod(ping, 0o755);

@@ -57,7 +57,7 @@ describe('probes of certificates (with openssl)', function () {
   const fetched = (port: number): Promise<ProbeResult> =>
     fixture.asker.ask(probeOf({ kind: 'http', url: `https://localhost:${port}/` }));
 
-  it('five days left are fine for the connection, and a check of their own that has failed', async () => {
+  it('accept a connection with five days left, and fail a separate check of the days', async () => {
     const port = await web(made.soon);
     for (const seen of [await handshake(made.soon), await handshake(made.soon, '127.0.0.1'), await fetched(port)]) {
       expect(seen, seen.message).to.deep.include({ ok: true });
@@ -72,7 +72,7 @@ describe('probes of certificates (with openssl)', function () {
     }
   });
 
-  it('the certificate is seen on a kept connection, and on a new one to the same server', async () => {
+  it('read the certificate on a reused connection, and on a new one to the same server', async () => {
     for (const close of [false, true]) {
       const port = await web(made.soon, close);
       for (let turn = 0; turn < 3; turn++) {
@@ -82,7 +82,7 @@ describe('probes of certificates (with openssl)', function () {
     }
   });
 
-  it('a certificate that is replaced is seen at the next asking, though the server takes old sessions', async () => {
+  it('read a replaced certificate with the next probe, though the server resumes old sessions', async () => {
     const server = https.createServer(made.soon, (_request, response) => {
       response.setHeader('connection', 'close').end('ok');
     });
@@ -94,7 +94,7 @@ describe('probes of certificates (with openssl)', function () {
     expect(await fetched(port)).to.include({ ok: false, message: 'The certificate has expired (CERT_HAS_EXPIRED)' });
   });
 
-  it('one that is over is down, and the days since are told', async () => {
+  it('fail for an expired one, with the days since', async () => {
     const seen = await handshake(made.expired);
     expect(seen).to.include({ ok: false, message: 'The certificate has expired (CERT_HAS_EXPIRED)' });
     const told = observationOf(
@@ -112,7 +112,7 @@ describe('probes of certificates (with openssl)', function () {
     });
   });
 
-  it('one of another host is down', async () => {
+  it('fail for a certificate of another host', async () => {
     const message = 'The certificate is for another host (ERR_TLS_CERT_ALTNAME_INVALID)';
     for (const host of ['localhost', '127.0.0.1']) {
       const seen = await handshake(made.other, host);
@@ -122,7 +122,7 @@ describe('probes of certificates (with openssl)', function () {
     expect(await fetched(await web(made.other))).to.include({ ok: false, message });
   });
 
-  it('one that is signed by itself is down, and so is one of an authority that nobody knows', async () => {
+  it('fail for a self-signed certificate, and for one of an unknown authority', async () => {
     const message = 'The certificate is signed by itself and by nobody else (DEPTH_ZERO_SELF_SIGNED_CERT)';
     expect(await handshake(made.selfSigned)).to.include({ ok: false, message });
     expect(await fetched(await web(made.selfSigned))).to.include({ ok: false, message });
@@ -134,7 +134,7 @@ describe('probes of certificates (with openssl)', function () {
     expect(seen.certificate).to.include({ subject: 'soon' });
   });
 
-  it('an own authority is trusted for its own probe, and any certificate where that is asked', async () => {
+  it('trust a custom authority for its own probe, and any certificate where configured', async () => {
     const stranger = probesOn(new MemoryStore()).asker;
     const port = await web(made.soon);
     const expired = await web(made.expired);
@@ -164,7 +164,7 @@ describe('probes of certificates (with openssl)', function () {
     expect((await sees({ kind: 'http', url })).ok, 'nothing is kept of it').to.equal(false);
   });
 
-  it('the handshake asks for the name in Host, and for a name without its final dot', async () => {
+  it('send the name of Host in the handshake, without a final dot', async () => {
     const names: unknown[] = [];
     const server = https.createServer(made.other, (request, response) => {
       names.push((request.socket as tls.TLSSocket).servername);
@@ -209,7 +209,7 @@ describe('probes of certificates (with openssl)', function () {
     const sees = (starttls: string, port: number): Promise<ProbeResult> =>
       fixture.asker.ask(probeOf({ kind: 'tls', host: 'localhost', port, starttls, timeout_ms: 30_000 }));
 
-    it('the certificate of a mail server is seen, and one without TLS is told', async () => {
+    it('read the certificate of a mail server, and report one without TLS', async () => {
       const seen = await sees('smtp', await mail(true));
       expect(seen, seen.message).to.include({ ok: true });
       expect(seen.certificate).to.include({ subject: 'soon' });
@@ -223,7 +223,7 @@ describe('probes of certificates (with openssl)', function () {
       ['pop3', '+OK ready\r\n', /STLS/, () => '+OK begin\r\n'],
       ['ldap', '', /1\.3\.6\.1\.4\.1\.1466\.20037/, () => '\x30\x0c\x02\x01\x01\x78\x07\x0a\x01\x00\x04\x00\x04\x00'],
     ] as const)
-      it(`the certificate of ${starttls} is seen`, async () => {
+      it(`read the certificate of ${starttls}`, async () => {
         const seen = await sees(starttls, await talking(greeting, ready, replies));
         expect(seen, seen.message).to.include({ ok: true });
         expect(seen.certificate).to.include({ subject: 'soon' });
@@ -236,12 +236,12 @@ describe('probes of certificates (with openssl)', function () {
       ['imap', '* BYE\r\n', () => ''],
       ['smtp', '554 no\r\n', () => ''],
     ] as const)
-      it(`a refusal of ${starttls} is told (${JSON.stringify(greeting)})`, async () => {
+      it(`report a rejection by ${starttls} (${JSON.stringify(greeting)})`, async () => {
         const seen = await sees(starttls, await talking(greeting, /never/, replies));
         expect(seen.message).to.match(/^The server takes no STARTTLS/);
       });
 
-    it('what is said before the handshake does not count', async () => {
+    it('ignore data before the handshake', async () => {
       const port = await talking('+OK ready\r\n', /never/, () => '+OK begin\r\n+OK injected\r\n');
       expect((await sees('pop3', port)).message).to.equal('The server said more than was asked before TLS');
     });

@@ -116,7 +116,7 @@ for (const engine of engines) {
       return [...names].sort();
     };
 
-    it('ends its tokens at once, and a later project of its slug has nothing of it', async () => {
+    it('ends its tokens immediately, and a later project of its slug has none of its data', async () => {
       const tokens = await fill();
       expect(await naming()).to.include.members(GO);
       expect(await made('DELETE', `${PROJECTS}/shop`)).to.deep.equal({ status: 'success', deleted: true });
@@ -143,7 +143,7 @@ for (const engine of engines) {
   });
 }
 
-describe('a deletion that is interrupted', function () {
+describe('an interrupted deletion', function () {
   let fixture: HttpFixture;
   let manage: string;
   let broken: 'clear' | 'detach' | null;
@@ -179,7 +179,7 @@ describe('a deletion that is interrupted', function () {
   afterEach(() => fixture.stop());
 
   for (const step of ['clear', 'detach'] as const) {
-    it(`in the step ${step}: it is there for nobody, its slug is taken until the job has finished`, async () => {
+    it(`hides the project in the step ${step}, and reserves its slug until the job has finished`, async () => {
       const token = await fixture.token(['projects:read'], 'shop');
       broken = step;
       expect(await call('DELETE', '/shop')).to.deep.equal([500, 'internal_error']);
@@ -206,14 +206,14 @@ describe('a deletion that is interrupted', function () {
     });
   }
 
-  it('a project takes nothing over that was bound to its slug before', async () => {
+  it('gives a project nothing that was bound to its slug before', async () => {
     const token = await fixture.token(['projects:read'], 'later');
     expect(await call('POST', '', { slug: 'later' })).to.deep.equal([201]);
     expect((await fixture.api('GET', '/api/tokens/v1/self', token)).status).to.equal(401);
   });
 });
 
-describe('a project that goes while a plugin is off', () => {
+describe('a project that is deleted while a plugin is off', () => {
   const fixtures: HttpFixture[] = [];
   afterEach(async () => {
     for (const fixture of fixtures.splice(0)) await fixture.stop();
@@ -256,7 +256,7 @@ describe('a project that goes while a plugin is off', () => {
   const nothing = async (): Promise<void> => undefined;
 
   for (const again of [true, false])
-    it(`leaves nothing with it once the plugin is on again, ${again ? 'made anew meanwhile or' : ''} not`, async () => {
+    it(`leaves nothing when the plugin is on again, ${again ? 'created again meanwhile or' : ''} not`, async () => {
       const store = lasting();
       await process(store, true, async (call) => void expect(await call('POST', '', { slug: 'shop' })).to.equal(201));
       await process(store, false, async (call) => {
@@ -270,7 +270,7 @@ describe('a project that goes while a plugin is off', () => {
       expect(await process(store, true, nothing), 'once').to.deep.equal([]);
     });
 
-  it('keeps what the plugin has of the next one', async () => {
+  it('keeps the plugin’s data of the next one', async () => {
     const store = lasting();
     await process(store, true, async (call) => {
       await call('POST', '', { slug: 'shop' });

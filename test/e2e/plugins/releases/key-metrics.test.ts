@@ -14,11 +14,11 @@ const DAY = 86_400;
 const OLD = 2 * 365 * DAY;
 const REQUIRED = isRequired('promtool');
 
-describe('numbers of the release key', () => {
+describe('metrics of the release key', () => {
   const seriesOf = async (metrics: PrometheusMetrics): Promise<string[]> =>
     (await metrics.render()).split('\n').filter((line) => line.startsWith('aos_releases_key'));
 
-  it('are its age, its id and how many were before it', async () => {
+  it('include its age, its id and the number of its predecessors', async () => {
     const metrics = new PrometheusMetrics();
     const signer = new MemorySigner('rsa-sha256');
     keyMetrics(metrics, signer);
@@ -36,7 +36,7 @@ describe('numbers of the release key', () => {
     ]);
   });
 
-  it('are none where releases are unsigned', async () => {
+  it('are missing where releases are unsigned', async () => {
     const metrics = new PrometheusMetrics();
     keyMetrics(metrics, { key: async () => null, predecessors: async () => [], since: async () => null });
     expect(await seriesOf(metrics)).to.deep.equal([

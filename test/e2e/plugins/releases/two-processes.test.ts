@@ -11,7 +11,7 @@ import { TestService } from '../../../support/service.js';
 const CHECK = '/api/updateservice/v1/check?product=shop&version=1.0';
 
 describe('releases in two processes', function () {
-  it('shows in the other process what was published and withdrawn', async function () {
+  it('shows publishes and withdrawals in the other process', async function () {
     const settings = await engines.find(({ name }) => name === 'mongodb')?.settings();
     if (settings === null || settings === undefined) this.skip();
     const folder = await mkdtemp(join(tmpdir(), 'aos-store-'));

@@ -18,7 +18,7 @@ import { MONITOR_SOURCE } from '../../../../ports/domain/watchdog.js';
 const run = promisify(execFile);
 
 describe('setup: rules', () => {
-  it('makes a source of any name, or none; characters it cannot have become dashes', () => {
+  it('derives a source from any name, or none, with dashes for invalid characters', () => {
     const cases: [string, string | null][] = [
       ['web-1', 'web-1'],
       ['Büro Server 2', 'B-ro-Server-2'],
@@ -39,7 +39,7 @@ describe('setup: rules', () => {
     );
   });
 
-  it('grants what project and role allow of what is asked, and names the rest', () => {
+  it('grants the requested scopes that project and role allow, and names the others', () => {
     const allowed = ['bugtracker:report', 'updateservice:publish', 'watchdog:manage', 'setup:install'];
     const cases: [string[] | undefined, 'admin' | 'installer', string[], string[]][] = [
       [undefined, 'installer', ['bugtracker:report'], ['updateservice:publish', 'watchdog:manage', 'setup:install']],
@@ -81,7 +81,7 @@ describe('setup: rules', () => {
     });
   });
 
-  it('names, hashes and ends the lines of a script as its platform wants it', () => {
+  it('names, hashes and ends the lines of a script for its platform', () => {
     const reporting = { url: 'https://aos.example/api/watchdog/v1/ping', source: 'web-1', interval_seconds: 60 };
     const linux = scriptOf('linux-x64', reporting);
     expect(linux).to.include({ filename: 'heartbeat-web-1.sh', mode: '0700', eol: 'lf' });
@@ -140,7 +140,7 @@ describe('setup: rules', () => {
     });
   }
 
-  it('fails, and says why, without its token', async () => {
+  it('fails without its token, with the reason', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'aos-setup-'));
     try {
       const script = scriptOf('linux-x64', { url: 'http://127.0.0.1:9/', source: 'web-1', interval_seconds: 60 });

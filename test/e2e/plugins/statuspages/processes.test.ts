@@ -35,7 +35,7 @@ describe('status pages of several processes on mongodb', () => {
     await service?.dispose();
   });
 
-  it('are seen as they are by each of them', async () => {
+  it('are up to date at each of them', async () => {
     const token = await service.token('watchdog:manage,watchdog:ping');
     await service.request('POST', '/api/watchdog/v1/ping', token, { source: 'web-1', interval: 3_600 });
     const page = { slug: 'shop', title: 'Shop', host: HOST, components: [{ name: 'Web shop', sources: ['web-1'] }] };

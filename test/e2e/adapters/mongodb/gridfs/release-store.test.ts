@@ -65,7 +65,7 @@ describe('the release store in MongoDB', function () {
 
   releaseStoreContract('gridfs', async () => open());
 
-  it('leaves nothing of an upload that is cut', async () => {
+  it('leaves nothing of an upload that is interrupted', async () => {
     const store = open();
     const cut = (async function* () {
       yield randomBytes(3 * MIB);
@@ -75,7 +75,7 @@ describe('the release store in MongoDB', function () {
     expect(await counts()).to.deep.equal({ files: 0, chunks: 0, marks: 0, folders: 0 });
   });
 
-  it('says so when a file was replaced or withdrawn between question and answer', async () => {
+  it('reports that a file was replaced or withdrawn during a request', async () => {
     const store = open();
     await put(store, PLACE, randomBytes(10));
     const old = await store.open(PATH);
@@ -88,7 +88,7 @@ describe('the release store in MongoDB', function () {
     expect(await rejection(bytesOf(current))).to.be.instanceOf(FileReplaced);
   });
 
-  it('shows every process at once what another has put, with one tag', async () => {
+  it('shows every process immediately what another has stored, with one tag', async () => {
     const [one, two] = [open(), open()];
     for (const n of [1, 2, 3]) {
       await put(one, PLACE, Buffer.from(`package ${n}`));
@@ -102,7 +102,7 @@ describe('the release store in MongoDB', function () {
     expect(await one.open(PATH)).to.equal(null);
   });
 
-  it('offers package, signature and manifest of one publish together, whoever asks meanwhile', async () => {
+  it('offers package, signature and manifest of one publish together, for concurrent readers too', async () => {
     const [writer, reader] = [open(), open()];
     const publish = async (n: number): Promise<void> => {
       const { id } = await writer.packages.stage(piecesOf(Buffer.from(`package ${n}`)), LIMITS);
@@ -125,7 +125,7 @@ describe('the release store in MongoDB', function () {
     expect(looks).to.be.above(0);
   });
 
-  it('keeps a promoted package once, until its last place is gone', async () => {
+  it('stores a promoted package once, until its last channel is gone', async () => {
     const store = open(0);
     await put(store, PLACE, randomBytes(MIB));
     expect(await store.packages.link(PLACE, BETA, TEXTS)).to.equal(true);
@@ -138,7 +138,7 @@ describe('the release store in MongoDB', function () {
     expect((await store.packages.sweep()).removed).to.equal(0);
   });
 
-  it('removes the bytes of what is withdrawn at once: who is in the middle of it reads no further', async () => {
+  it('removes the bytes of a withdrawn release immediately, also for readers in the middle', async () => {
     const store = open();
     await put(store, PLACE, randomBytes(8 * MIB));
     const reading = (await store.open(PATH)) as StoredFile;
@@ -152,7 +152,7 @@ describe('the release store in MongoDB', function () {
     expect(await counts()).to.deep.equal({ files: 0, chunks: 0, marks: 0, folders: 1 });
   });
 
-  it('removes with the next sweep what a withdrawal was cut off from removing', async () => {
+  it('removes with the next sweep what an interrupted withdrawal left', async () => {
     const store = open();
     await put(store, PLACE, randomBytes(MIB));
     const { _id: file } = (await db.collection('releases.files').findOne({})) ?? expect.fail('it is there');
@@ -166,7 +166,7 @@ describe('the release store in MongoDB', function () {
     expect(await counts()).to.include({ files: 0, chunks: 0, marks: 0 });
   });
 
-  it('removes what was replaced once nobody can be reading it any more', async () => {
+  it('removes replaced files when no one can be reading them', async () => {
     const [store, later] = [open(), open(0)];
     const first = randomBytes(2 * MIB);
     await put(store, PLACE, first);
@@ -184,7 +184,7 @@ describe('the release store in MongoDB', function () {
     expect(await counts()).to.include({ files: 1, chunks: 1, marks: 0 });
   });
 
-  it('finds and removes pieces and files that nothing names', async () => {
+  it('finds and removes orphaned chunks and files', async () => {
     const store = open(0);
     await put(store, PLACE, randomBytes(10));
     const orphan = (n: number): object => ({ files_id: new ObjectId(), n, data: Buffer.alloc(10) });
@@ -197,7 +197,7 @@ describe('the release store in MongoDB', function () {
     expect((await bytesOf(await store.open(PATH))).length).to.equal(10);
   });
 
-  it('removes no upload that arrives while it looks', async () => {
+  it('removes no upload that arrives during the sweep', async () => {
     const store = open(0);
     const bytes = randomBytes(5 * MIB);
     const slow = (async function* () {
@@ -213,7 +213,7 @@ describe('the release store in MongoDB', function () {
     expect((await bytesOf(await store.open(PATH))).equals(bytes)).to.equal(true);
   });
 
-  it('names a package of which a piece is missing, and sends none of it as whole', async () => {
+  it('reports a package with a missing chunk, and does not send it as complete', async () => {
     const store = open();
     await put(store, PLACE, randomBytes(MIB));
     await db.collection('releases.chunks').deleteOne({ n: 2 });
@@ -224,7 +224,7 @@ describe('the release store in MongoDB', function () {
     expect((await rejection(store.packages.held(PLACE))).message).to.match(/is missing in MongoDB$/);
   });
 
-  it('keeps a manifest of any length', async () => {
+  it('stores a manifest of any length', async () => {
     const store = open(0);
     const { id } = await store.packages.stage(piecesOf(packageOf({ a: 'x' })), LIMITS);
     const manifest = `{"names":"${'ü😀'.repeat(1_500_000)}"}`;
@@ -238,7 +238,7 @@ describe('the release store in MongoDB', function () {
     expect(await counts()).to.include({ files: 1, marks: 0 });
   });
 
-  it('takes 120 MiB and gives them back in less memory', async () => {
+  it('stores and returns 120 MiB in less memory', async () => {
     const store = open();
     const piece = randomBytes(64 * 1024);
     const total = 120 * MIB;
@@ -268,7 +268,7 @@ describe('the release store in MongoDB', function () {
     expect(most - before).to.be.below(total);
   });
 
-  it('goes on after a cut in the middle, and what was cut is staged by nobody', async () => {
+  it('continues after a disconnect, and nothing interrupted is staged', async () => {
     const direct = new URL(url);
     const proxy = await TcpProxy.before({ host: direct.hostname, port: Number(direct.port) });
     try {

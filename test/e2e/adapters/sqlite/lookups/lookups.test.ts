@@ -16,7 +16,7 @@ import type { Doc, Filter } from '../../../../../ports/store.js';
 
 const DECLARER = fileURLToPath(new URL('../support/lookups.js', import.meta.url));
 
-describe('sqlite, look-ups of a process that is killed', () => {
+describe('sqlite, look-ups of a killed process', () => {
   let folder = '';
   let path = '';
   beforeEach(async () => {
@@ -38,7 +38,7 @@ describe('sqlite, look-ups of a process that is killed', () => {
   const held = (connection: Connection): unknown[] =>
     ['fresh', 'numbers'].map((table) => connection.prepare(`SELECT count(*) FROM "rows:${table}"`).get([])?.[0]);
 
-  it('what was there before is taken in by steps, also after a kill, and answers are whole at any moment', async () => {
+  it('fills existing rows in batches, also after a kill, with complete results at any time', async () => {
     const ALL = 6_000;
     const KILLS = 3;
     const store = new SqliteStore({ path });

@@ -326,7 +326,7 @@ const BROKEN: Record<FormatName, { text: string; key: string; says: RegExp }[]> 
   ],
 };
 
-describe('update-agent: files of settings', () => {
+describe('update-agent: settings files', () => {
   for (const format of Object.keys(CASES) as FormatName[])
     describe(format, () => {
       const editor = FORMATS[format];
@@ -338,7 +338,7 @@ describe('update-agent: files of settings', () => {
           expect(String(editor.read(written, key))).to.equal(String(value));
         });
       for (const { text, key, says } of BROKEN[format])
-        it(`leaves alone: ${text.slice(0, 40).replaceAll('\n', '⏎')}`, () => {
+        it(`leaves unchanged: ${text.slice(0, 40).replaceAll('\n', '⏎')}`, () => {
           expect(() => editor.write(text, key, 'x')).to.throw(FormatError, says);
         });
     });
@@ -353,7 +353,7 @@ describe('update-agent: files of settings', () => {
       fc.boolean(),
     );
 
-    it('json: any JSON reader after the comments are gone, the rest byte by byte', () => {
+    it('json: is read by any JSON parser without the comments, the rest is unchanged byte by byte', () => {
       const scalar = fc.oneof(fc.integer(), fc.boolean(), fc.constant(null), fc.string({ maxLength: 8 }));
       const document = fc.dictionary(
         word,
@@ -396,7 +396,7 @@ describe('update-agent: files of settings', () => {
       );
     });
 
-    it('env: a shell and Node', () => {
+    it('env: is read by a shell and Node', () => {
       const line = fc.tuple(fc.constantFrom('A', 'B', 'C_D'), fc.constantFrom('', '1', "'a b'", '"x"', 'plain # note'));
       const lines = fc.array(
         fc.oneof(
@@ -430,7 +430,7 @@ describe('update-agent: files of settings', () => {
       expect(shell(seen)).to.deep.equal(seen.map(({ given }) => given));
     });
 
-    it('ini: Python’s configparser', function () {
+    it('ini: is read by Python’s configparser', function () {
       if (!hasPython) this.skip();
       const section = fc.tuple(
         fc.uniqueArray(fc.constantFrom('one', 'two', 'three'), { maxLength: 3 }),
@@ -481,7 +481,7 @@ describe('update-agent: files of settings', () => {
         expect(after[n]).to.deep.equal({ ...before[n], [name]: { ...before[n]?.[name], [key]: String(value) } });
     });
 
-    it('xml: Python’s ElementTree', function () {
+    it('xml: is read by Python’s ElementTree', function () {
       if (!hasPython) this.skip();
       interface Tree {
         name: string;

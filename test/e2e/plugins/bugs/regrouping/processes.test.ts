@@ -59,7 +59,7 @@ describe('grouping rules in the whole service', function () {
       const ids = async (service: TestService): Promise<string[]> =>
         ((await service.request('GET', rules(), token)).body['items'] as { id: string }[]).map(({ id }) => id);
 
-      it('parallel first reports of many files and callers make one group', async () => {
+      it('make one group of parallel first reports of many files and callers', async () => {
         await made(here());
         const found = await Promise.all(
           Array.from({ length: 40 }, (_, i) => report(here(), `timeout of db, call ${i}`, `f${i}.ts`)),
@@ -67,7 +67,7 @@ describe('grouping rules in the whole service', function () {
         expect(new Set(found).size).to.equal(1);
       });
 
-      it('every way in is asked: a Sentry SDK’s envelope, OpenTelemetry’s logs, both reports', async () => {
+      it('apply to every intake: a Sentry SDK’s envelope, OpenTelemetry’s logs, both reports', async () => {
         await made(here());
         const keys = `/api/projects/v1/projects/${project}/intake-keys`;
         const manager = await here().token('projects:manage');
@@ -105,7 +105,7 @@ describe('grouping rules in the whole service', function () {
         expect((body['items'] as { hit_count: number }[]).map(({ hit_count }) => hit_count)).to.deep.equal([4]);
       });
 
-      it('a backup and an export bring the rules along', async function () {
+      it('are part of a backup and an export', async function () {
         // `aos backup` is of the embedded store.
         if (engine.name !== 'sqlite') this.skip();
         const rule = await made(here());
@@ -132,7 +132,7 @@ describe('grouping rules in the whole service', function () {
         }
       });
 
-      it('a second process is told within two seconds, and both write and group together', async function () {
+      it('reach a second process within two seconds, and both write and group together', async function () {
         // The embedded store has one process.
         if (engine.name !== 'mongodb') this.skip();
         const other = await TestService.started(settings);

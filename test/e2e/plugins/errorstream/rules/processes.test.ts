@@ -76,7 +76,7 @@ describe('ignore rules in the real program', function () {
         return (body['rule'] as { id: string }).id;
       }
 
-      it('killed under load: no acknowledged hit is lost, the crossing is told once', async () => {
+      it('lose no acknowledged hit when killed under load, and report the threshold once', async () => {
         const id = await ruled({ alarm_threshold: THRESHOLD });
         let asked = 0;
         let acknowledged = 0;
@@ -114,7 +114,7 @@ describe('ignore rules in the real program', function () {
         expect(told[0]?.data.count).to.be.greaterThan(THRESHOLD);
       });
 
-      it('killed while it is applied: applied again, every group is muted', async () => {
+      it('mute every group when applied again after a kill', async () => {
         const groups = 250;
         const error_message = 'known by many';
         for (let i = 0; i < groups; i += 50) {
@@ -145,7 +145,7 @@ describe('ignore rules in the real program', function () {
         expect(await muted()).to.equal(groups);
       });
 
-      it('two processes: one event for 128 parallel reports, every hit counted, changes seen', async function () {
+      it('emit one event for 128 parallel reports in two processes, count every hit, and apply changes', async function () {
         if (engine.name === 'sqlite') this.skip(); // one process serves an embedded store
         const two = await TestService.started(settings);
         try {

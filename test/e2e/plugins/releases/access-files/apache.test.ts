@@ -75,7 +75,7 @@ describe('the release store by this service', () => {
   after(() => fixture.stop());
   answers(() => fixture);
 
-  it('names the account and the ways in when user credentials were refused', async () => {
+  it('names the account and the ways to sign in when user credentials were rejected', async () => {
     const headers = { authorization: basic('ivy', 'wrong password 12') };
     const answer = await get(fixture.base, PACKAGE, { headers });
     const { error } = JSON.parse(answer.body.toString()) as { error: { code: string; message: string } };
@@ -84,7 +84,7 @@ describe('the release store by this service', () => {
     fixture.clock.advance(DAY_MS + 1);
   });
 
-  it('answers failures 1 to 5 of an account with 401, then 429; a license key always passes', async () => {
+  it('answers failures 1 to 5 of an account with 401, then 429, and always accepts a license key', async () => {
     const wrong = { headers: { authorization: basic('mia', 'wrong password 12') } };
     for (let i = 0; i < 5; i++) expect((await get(fixture.base, PACKAGE, wrong)).status).to.equal(401);
     const limited = await get(fixture.base, PACKAGE, wrong);
@@ -98,7 +98,7 @@ describe('the release store by this service', () => {
     expect((await get(fixture.base, PACKAGE, right)).status).to.equal(200);
   });
 
-  it('goes by the file: a line taken away ends what was verified before', async () => {
+  it('follows the file: a removed line ends a cached verification', async () => {
     const key = { headers: { authorization: basic(nameOf(KEY), KEY) } };
     expect((await get(fixture.base, PACKAGE, key)).status).to.equal(200);
     await fixture.licenses.set('shop', []);
@@ -106,7 +106,7 @@ describe('the release store by this service', () => {
   });
 });
 
-describe('the release store behind nginx, set up as the guide says', function () {
+describe('the release store behind nginx, configured as in the guide', function () {
   let fixture: StoreFixture;
   let nginx: Nginx | null = null;
   before(async function () {
@@ -125,7 +125,7 @@ describe('the release store behind nginx, set up as the guide says', function ()
   });
   answers(() => ({ base: nginx?.url ?? '', clock: fixture.clock }));
 
-  it('is protected, as the self-test sees it', async () => {
+  it('is protected in the self-test', async () => {
     fixture.target.url = nginx?.url ?? '';
     const { json, exit } = await fixture.command('store regenerate');
     expect(exit).to.equal(undefined);
@@ -153,14 +153,14 @@ describe('the release store behind Apache', function () {
   });
   answers(() => ({ base: apache?.base ?? '', clock: fixture.clock }));
 
-  it('is protected, as the self-test sees it', async () => {
+  it('is protected in the self-test', async () => {
     fixture.target.url = apache?.base ?? '';
     const { json, exit } = await fixture.command('store regenerate');
     expect(exit).to.equal(undefined);
     expect(json).to.deep.include({ protection: 'protected' });
   });
 
-  it('has lists whose every line htpasswd accepts', async () => {
+  it('contains only lines that htpasswd accepts', async () => {
     const verify = async (product: string, name: string, password: string): Promise<void> => {
       const file = join(fixture.folder, 'releases', product, '.htpasswd');
       await promisify(execFile)('htpasswd', ['-vb', file, name, password]);
@@ -173,7 +173,7 @@ describe('the release store behind Apache', function () {
     expect(lines.map((line) => line.split(':')[0])).to.deep.equal([nameOf(KEY), ...Object.keys(people)]);
   });
 
-  it('is found open when Apache passes over .htaccess, and its hashes go', async () => {
+  it('is reported as open when Apache ignores .htaccess, and its hashes are removed', async () => {
     await apache?.stop();
     apache = await Apache.start(home, join(fixture.folder, 'releases'), 'None');
     fixture.target.url = apache.base;

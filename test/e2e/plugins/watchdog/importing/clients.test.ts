@@ -66,13 +66,13 @@ for (const engine of engines) {
       return seen(source);
     };
 
-    it('a line of a crontab pings the imported check', async () => {
+    it('ping the imported check from a line of a crontab', async () => {
       expect((await seen('backup')).state).to.equal('unknown');
       expect((await ran(`${CURL} -o /dev/null ${ping}`, 'backup')).state).to.equal('up');
       expect((await shell(`${CURL} ${ping}`)).stdout).to.equal('OK');
     });
 
-    it('/start, /fail with the output, /log, and the exit code of the work', async () => {
+    it('support /start, /fail with the output, /log, and the exit code of the work', async () => {
       expect((await ran(`${CURL} ${ping}/start && ${CURL} ${ping}`, 'backup')).metrics_json).to.have.property(
         'duration_ms',
       );
@@ -87,7 +87,7 @@ for (const engine of engines) {
       expect((await ran(`${CURL} ${ping}/0`, 'backup')).state).to.equal('up');
     });
 
-    it('the push address of Uptime Kuma, up and down', async () => {
+    it('support the push address of Uptime Kuma, up and down', async () => {
       const { stdout } = await shell(`${CURL} '${push}?status=up&msg=OK&ping='`);
       expect(JSON.parse(stdout)).to.deep.equal({ ok: true });
       expect(await seen('cron')).to.include({ state: 'up', message: 'OK' });
@@ -108,7 +108,7 @@ for (const engine of engines) {
           source,
         );
 
-      it('healthchecks-io: start, success, exit code, and a trap of exceptions', async () => {
+      it('healthchecks-io: sends start, success, exit code, and a trap of exceptions', async () => {
         const done = await python('success', 'backup');
         expect(done).to.include({ state: 'up', message: 'moved 3 files' });
         expect(done.metrics_json).to.have.property('duration_ms');
@@ -119,13 +119,13 @@ for (const engine of engines) {
         expect(trapped.message).to.include('no disk');
       });
 
-      it('apykuma: a push', async () => {
+      it('apykuma: sends a push', async () => {
         await ran(`${CURL} '${push}?status=down'`, 'cron');
         expect(await python('push', 'cron')).to.include({ state: 'up', message: 'OK' });
       });
     });
 
-    it('an address that nobody brought along is refused, and curl says so', async () => {
+    it('get an error of curl for an address that was not imported', async () => {
       expect((await shell(`curl -fsS -m 10 ${ping.replace('803f', '903f')}`)).code).to.equal(22);
       expect((await shell(`curl -fsS -m 10 '${push}x?status=up'`)).code).to.equal(22);
     });

@@ -18,7 +18,7 @@ describe('aos import healthchecks | kuma', function () {
     return (body['monitor'] as { state: string }).state;
   };
 
-  it('pings and pushes of before reach their monitors, and no log names them', async () => {
+  it('delivers earlier pings and pushes to their monitors, and logs none of them', async () => {
     const checks = join(service.dataDir, 'checks.json');
     await writeFile(
       checks,
@@ -50,7 +50,7 @@ describe('aos import healthchecks | kuma', function () {
     expect(service.stdout + service.stderr).not.to.match(new RegExp(`${UUID}|${PUSH}`));
   });
 
-  it('takes monitors from the database of Uptime Kuma, again and again, and leaves it as it is', async () => {
+  it('imports monitors from the database of Uptime Kuma repeatedly, and leaves it unchanged', async () => {
     const file = join(service.dataDir, 'kuma.db');
     const database = openDriver(file);
     // As Uptime Kuma 2 has them, with the columns that are not their defaults here.
@@ -92,7 +92,7 @@ describe('aos import healthchecks | kuma', function () {
     expect([refused.code, refused.stderr.trim().split('\n').length]).to.deep.equal([1, 1]);
   });
 
-  it('a file that is no export is refused in one line', async () => {
+  it('rejects a file that is not an export with one line', async () => {
     const file = join(service.dataDir, 'none.json');
     await writeFile(file, '{}');
     const { code, stderr } = await aos(service.env, ['import', 'kuma', file]);

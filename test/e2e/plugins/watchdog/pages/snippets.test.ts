@@ -33,21 +33,21 @@ describe('snippets of a monitor', function () {
   const textOf = (begin: string): string =>
     fromSchedulers(url, TOKEN).find(({ label }) => label.startsWith(begin))?.text ?? '';
 
-  it('every one names the token or its secret, and fits in a file', () => {
+  it('contain the token or its secret, and fit in a file', () => {
     for (const { label, text } of fromSchedulers(url, TOKEN)) {
       expect(text.includes(TOKEN) || text.includes('SVC_TOKEN'), label).to.equal(true);
       expect(text, label).not.to.include('\t');
     }
   });
 
-  it('curl', async function () {
+  it('run with curl', async function () {
     const line = reporting(url, 'a', TOKEN).find(({ label }) => label === 'A heartbeat');
     if ((await run('curl', ['--version'])) === null) this.skip();
     expect(await run('sh', ['-c', line?.text ?? ''])).to.equal(0);
     expect(got).to.deep.equal(['GET /ping/T']);
   });
 
-  it('Python, when the work goes well and when it fails', async function () {
+  it('run with Python, for success and failure of the work', async function () {
     const text = textOf('Python');
     const code = await run('python3', ['-c', text]);
     if (code === null) this.skip();
@@ -58,7 +58,7 @@ describe('snippets of a monitor', function () {
     expect(got).to.deep.equal(['POST /ping/T/start', 'POST /ping/T/fail']);
   });
 
-  it('the lines of systemd and Kubernetes are commands of a shell', async function () {
+  it('contain commands of a shell for systemd and Kubernetes', async function () {
     if ((await run('curl', ['--version'])) === null) this.skip();
     for (const [, command = ''] of textOf('systemd').matchAll(/^Exec\w+=\/usr\/bin\/(.+)$/gm)) {
       expect(await run('sh', ['-c', command])).to.equal(0);

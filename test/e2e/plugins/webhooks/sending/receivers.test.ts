@@ -122,7 +122,7 @@ describe('webhooks: receivers', function () {
   };
 
   for (const { name, fence, file, driver, command } of LANGUAGES) {
-    it(`${name}: the guide’s code takes what we send and nothing else`, async function () {
+    it(`${name}: accepts our deliveries and nothing else with the guide’s code`, async function () {
       const folder = await mkdtemp(join(tmpdir(), 'aos-verify-'));
       try {
         const code = await shown(fence);
@@ -145,7 +145,7 @@ describe('webhooks: receivers', function () {
     });
   }
 
-  it('the library of Standard Webhooks takes a delivery with the secret as it was shown', () => {
+  it('are verified by the library of Standard Webhooks with the secret as shown', () => {
     const { headers, body } = got.before;
     expect(new Webhook(secrets.first).verify(body, headers)).to.deep.equal(JSON.parse(body));
     const changed = body.replace('shop-1', 'shop-2');
@@ -158,13 +158,13 @@ describe('webhooks: receivers', function () {
       expect(attempt).to.throw(WebhookVerificationError);
   });
 
-  it('and after a rotation with either secret', () => {
+  it('are verified after a rotation with either secret', () => {
     const { headers, body } = got.after;
     for (const secret of [secrets.first, secrets.second])
       expect(new Webhook(secret).verify(body, headers)).to.deep.equal(JSON.parse(body));
   });
 
-  it('and a secret of one’s own as raw bytes', async () => {
+  it('are verified with a custom secret as raw bytes', async () => {
     const own = await memoryFixture();
     const receiver = await Receiver.open();
     try {

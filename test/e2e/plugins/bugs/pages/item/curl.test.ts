@@ -17,7 +17,7 @@ function words(command: string): string[] {
 }
 
 describe('bugs: pages: a request as curl', function () {
-  it('has method, address, headers and body', () => {
+  it('contains method, address, headers and body', () => {
     const request = {
       url: 'https://shop.example/cart?item=7',
       method: 'post',
@@ -53,14 +53,14 @@ describe('bugs: pages: a request as curl', function () {
     for (const secret of ['abc.def', 'sid=1', 'k1', 'k2', 'ada:', '"p"']) expect(command).to.not.include(secret);
   });
 
-  it('is none for addresses that are not of the web', () => {
+  it('is missing for addresses other than http and https', () => {
     for (const url of ['file:///etc/passwd', 'javascript:alert(1)', '/cart', '-o /tmp/x', 'gopher://x', 'https:///x'])
       expect(requestOf({ request: { url } })?.curl, url).to.equal(null);
     expect(requestOf({ request: 'GET' })).to.equal(null);
     expect(requestOf({ request: {} })).to.equal(null);
   });
 
-  it('takes no option, no file and no second command from a report', () => {
+  it('adds no option, no file and no second command from a report', () => {
     const hostile = [
       `'; touch /tmp/x; '`,
       '$(touch x)',
@@ -96,7 +96,7 @@ describe('bugs: pages: a request as curl', function () {
     }
   });
 
-  it('any text is one word of the shell, and no control is in it', () => {
+  it('quotes any text as one word of the shell, without control characters', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 40 }), { minLength: 1, maxLength: 20 }), (texts) => {
         const line = texts.map(quoted).join(' ');
@@ -107,7 +107,7 @@ describe('bugs: pages: a request as curl', function () {
     );
   });
 
-  it('never throws, whatever a request is', () => {
+  it('never throws, for any request', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (url, headers) => {
         requestOf({ request: { url, headers, method: url, query_string: headers, data: url } });
