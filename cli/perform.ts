@@ -5,6 +5,7 @@
  */
 import { open, readFile, stat } from 'node:fs/promises';
 import type { CommandCall, CommandSpec } from '../kernel/contract.js';
+import { invalid } from '../kernel/errors.js';
 import type * as Asked from './asked-table.js';
 import { endAfterFailure } from './ending.js';
 import { EXIT, printFailure, printResult } from './output.js';
@@ -20,25 +21,38 @@ async function stdin(): Promise<string> {
 /** Of a file that a command reads. */
 const MAX_FILE = 16 * 1024 * 1024;
 
-async function read(path: string): Promise<string> {
-  const { size } = await stat(path);
-  if (size > MAX_FILE) throw new Error(`${path} is larger than 16 MiB`);
-  return readFile(path, 'utf8');
+/** Errors of the system are reported as a fault of the argument. @throws ServiceError validation_failed */
+async function readNamed<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (code === undefined || syscall === undefined) throw error;
+    throw invalid({ file: `cannot be read: ${code === 'ENOENT' ? 'it does not exist' : code}` });
+  }
 }
+
+const read = (path: string): Promise<string> =>
+  readNamed(async () => {
+    const { size } = await stat(path);
+    if (size > MAX_FILE) throw invalid({ file: 'is larger than 16 MiB' });
+    return readFile(path, 'utf8');
+  });
 
 /** How a file of SQLite begins. */
 const SQLITE = 'SQLite format 3\0';
 
-const readTables: NonNullable<CommandCall['readTables']> = async (path, tables) => {
-  const file = await open(path);
-  try {
-    const { buffer } = await file.read(Buffer.alloc(SQLITE.length), 0, SQLITE.length, 0);
-    if (buffer.toString('latin1') !== SQLITE) return null;
-  } finally {
-    await file.close();
-  }
-  return (await import('../moving.js')).readTables(path, tables);
-};
+const readTables: NonNullable<CommandCall['readTables']> = (path, tables) =>
+  readNamed(async () => {
+    const file = await open(path);
+    try {
+      const { buffer } = await file.read(Buffer.alloc(SQLITE.length), 0, SQLITE.length, 0);
+      if (buffer.toString('latin1') !== SQLITE) return null;
+    } finally {
+      await file.close();
+    }
+    return (await import('../moving.js')).readTables(path, tables);
+  });
 
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
 

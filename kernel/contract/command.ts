@@ -34,14 +34,14 @@ export interface CommandCall {
   stdin(): Promise<string>;
   /**
    * The text of a file that an argument names, at most 16 MiB; absent where a command is run without a command line.
-   * @throws Error when it cannot be read
+   * @throws ServiceError validation_failed when it cannot be read
    */
   read?(path: string): Promise<string>;
   /**
    * Reads the rows of these tables of an SQLite file, by table; tables that it lacks are left out.
    * Null when the file is not an SQLite database. Not set when a command runs without a command
    * line.
-   * @throws Error when it cannot be read
+   * @throws ServiceError validation_failed when it cannot be read
    */
   readTables?(path: string, tables: readonly string[]): Promise<Record<string, Record<string, unknown>[]> | null>;
   /** Shows how far a long command is; absent where a command is run without a command line. */

@@ -1,36 +1,62 @@
 /** Tables of a database of another program, which an import reads. */
 import { statSync } from 'node:fs';
-import { openDriver } from '../driver/open.js';
-import type { Value } from '../driver/driver.js';
+import { invalid } from '../../../kernel/errors.js';
+import { openReadOnly } from '../driver/open.js';
+import { DamagedText } from '../driver/damage.js';
+import { isBusy, reasonOf, resultCode, type Driver, type Value } from '../driver/driver.js';
 
 const BUSY_MS = 15_000;
 const NAME = /^[a-z_]{1,64}$/;
+/** Of all rows that are read: they are in memory at the same time. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+type Row = Record<string, Value>;
 
 /**
+ * The file is not changed.
  * @returns rows by table, in order of their numbers, of those tables that it has
- * @throws what SQLite says; TypeError for a name that needs quotes
+ * @throws ServiceError validation_failed when SQLite cannot read the file, or rows are too large; TypeError for a name
+ * that needs quotes
  */
-export function readTables(path: string, tables: readonly string[]): Record<string, Record<string, Value>[]> {
-  // SQLite would create a missing file.
+export function readTables(path: string, tables: readonly string[]): Record<string, Row[]> {
   statSync(path);
-  const driver = openDriver(path);
+  let driver: Driver | undefined;
   try {
+    driver = openReadOnly(path);
     driver.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-    driver.exec('PRAGMA query_only = 1');
-    const found: Record<string, Record<string, Value>[]> = {};
-    for (const table of tables) {
-      if (!NAME.test(table)) throw new TypeError(`${table} is no name of a table`);
-      const columns = driver
-        .prepare(`PRAGMA table_info(${table})`)
-        .all([])
-        .map(([, name]) => String(name));
-      if (columns.length === 0) continue;
-      const list = columns.map((name) => `"${name.replaceAll('"', '""')}"`).join();
-      const rows = driver.prepare(`SELECT ${list} FROM ${table} ORDER BY rowid`).all([]);
-      found[table] = rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at] ?? null])));
-    }
-    return found;
+    // All tables as they are at one moment.
+    driver.exec('BEGIN');
+    return readFrom(driver, tables);
+  } catch (error) {
+    if (resultCode(error) === 0 && !(error instanceof DamagedText)) throw error;
+    const reason = isBusy(error) ? 'it is in use' : (reasonOf(error) ?? (error as Error).message);
+    throw invalid({ file: `cannot be read as a database: ${reason}` });
   } finally {
-    driver.close();
+    driver?.close();
   }
+}
+
+function readFrom(driver: Driver, tables: readonly string[]): Record<string, Row[]> {
+  const found: Record<string, Row[]> = {};
+  let bytes = 0;
+  for (const table of tables) {
+    if (!NAME.test(table)) throw new TypeError(`${table} is no name of a table`);
+    // A view may compute rows without end.
+    if (driver.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get([table]) === undefined)
+      continue;
+    const columns = driver
+      .prepare(`PRAGMA table_info(${table})`)
+      .all([])
+      .map(([, name]) => String(name));
+    const quoted = columns.map((name) => `"${name.replaceAll('"', '""')}"`);
+    const sizes = quoted.map((name) => `coalesce(length(CAST(${name} AS BLOB)), 0)`).join(' + ');
+    const [rowCount, size] = driver.prepare(`SELECT count(*), total(${sizes}) FROM ${table}`).get([]) ?? [];
+    // A value takes memory even where it is empty.
+    bytes += Number(size) + Number(rowCount) * columns.length;
+    if (bytes > MAX_BYTES)
+      throw invalid({ file: `holds more than ${MAX_BYTES / 1024 / 1024} MiB in the tables ${tables.join(', ')}` });
+    const rows = driver.prepare(`SELECT ${quoted.join()} FROM ${table} ORDER BY rowid`).all([]);
+    found[table] = rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at] ?? null])));
+  }
+  return found;
 }

@@ -10,6 +10,7 @@ function bound(values: readonly Value[]): Value[] {
   return values.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
 }
 
+/** @param path or a `file:` URL with parameters of SQLite */
 export function openLibsql(path: string): Driver {
   const db = new Database(path);
   return {

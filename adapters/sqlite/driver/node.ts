@@ -21,15 +21,15 @@ interface NodeDatabase {
 }
 
 export interface NodeSqlite {
-  DatabaseSync: new (path: string) => NodeDatabase;
+  DatabaseSync: new (path: string, options?: { readOnly?: boolean }) => NodeDatabase;
   backup(from: NodeDatabase, path: string, options: { rate: number; progress: () => void }): Promise<number>;
 }
 
 /** Pages of a portion. */
 const PORTION = 256;
 
-export function openNode(sqlite: NodeSqlite, path: string): Driver {
-  const db = new sqlite.DatabaseSync(path);
+export function openNode(sqlite: NodeSqlite, path: string, options: { readOnly?: boolean } = {}): Driver {
+  const db = new sqlite.DatabaseSync(path, options);
   return {
     exec: (sql) => db.exec(sql),
     inTransaction: () => db.isTransaction,

@@ -1,5 +1,6 @@
 /** Which driver: `node:sqlite` where Node has it, `libsql` on Node 20 (docs/decisions/004-libsql-on-node-20.md). */
 import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { openLibsql } from './libsql.js';
 import { openNode, type NodeSqlite } from './node.js';
 import type { Driver } from './driver.js';
@@ -8,6 +9,12 @@ import type { Driver } from './driver.js';
 export function openDriver(path: string): Driver {
   const node = nodeSqlite();
   return node ? openNode(node, path) : openLibsql(path);
+}
+
+/** @param path of a file that exists; it is not changed */
+export function openReadOnly(path: string): Driver {
+  const node = nodeSqlite();
+  return node ? openNode(node, path, { readOnly: true }) : openLibsql(`${pathToFileURL(path).href}?mode=ro`);
 }
 
 /** `node:sqlite`, or undefined on Node 20. Its notice of being experimental, once per thread, would be in every log. */

@@ -5,6 +5,7 @@
  */
 import { CookieJar } from 'tough-cookie';
 import { inject, injectable } from '../../../kernel/contract.js';
+import { parseJsonText } from '../../../lib/json/parse-json-text.js';
 import { decodeText } from '../../../lib/text/decode-text.js';
 import {
   OutboundError,
@@ -134,15 +135,7 @@ function enough({ contains, keyword_absent, json_path }: HttpProbe): Pick<Partia
 const lowerNames = (headers: Readonly<Record<string, string>>): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-function parseJson(text: string): { value: unknown } | null {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return null;
-  }
-}
-
-const isJson = (text: string): boolean => parseJson(text) !== null;
+const isJson = (text: string): boolean => parseJsonText(text) !== undefined;
 
 /** Where it leads, if it is to be followed; null: nowhere. @throws OutboundError */
 function nextUrl({ redirects }: HttpProbe, from: string, { status, headers }: OutboundResponse): string | null {
@@ -200,9 +193,9 @@ function faultOfJson({ json_path, json_value }: HttpProbe, text: string, respons
   if (json_path === null || !isJsonPath(json_path)) return null;
   if (response.truncated && response.waited_ms === undefined)
     return { says: `The answer is longer than ${MAX_BODY / 1024} KiB, so its JSON is not read` };
-  const json = parseJson(text);
-  if (json === null) return { says: `The answer is no JSON${within(response)}` };
-  const value = valueAt(json.value, json_path);
+  const json = parseJsonText(text);
+  if (json === undefined) return { says: `The answer is no JSON${within(response)}` };
+  const value = valueAt(json, json_path);
   if (value === undefined) return { says: `The answer has no ${json_path}` };
   const is = typeof value === 'string' ? value : JSON.stringify(value);
   if (json_value === null || is === json_value) return null;

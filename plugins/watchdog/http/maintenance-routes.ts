@@ -3,12 +3,10 @@ import joi from 'joi';
 import { created, deleted, named, whole, type RouteSpec } from '../../../kernel/contract.js';
 import { LONGEST_REPEATED_SECONDS, MOST_SOURCES, type NewWindow } from '../maintenance/windows.js';
 import { callerOf } from '../model/caller.js';
-import type { WindowView } from '../model/window.js';
+import type { WindowKind, WindowView } from '../model/window.js';
 import type { WatchdogServices } from '../services.js';
 import { instant, sourceText } from './schemas.js';
 
-const PATH = '/api/watchdog/v1/maintenance';
-const SILENCES = '/api/watchdog/v1/silences';
 const MANAGE = { scope: 'watchdog:manage' } as const;
 const READ = [{ anyScope: ['watchdog:read', 'watchdog:manage'] }, { sharedKey: true }] as const;
 
@@ -88,106 +86,112 @@ function silenceView({ id, sources, subtree, reason, from, until, created_by, cr
 const windowAnswer = named('MaintenanceAnswer', whole({ window }));
 const windowList = named('MaintenanceList', whole({ items: joi.array().items(window) }));
 
-export function maintenanceRoutes({ windows, evaluator, audit }: WatchdogServices): RouteSpec[] {
+interface KindOfWindow {
+  kind: WindowKind;
+  path: string;
+  operations: { list: string; create: string; end: string };
+  summaries: { list: string; create: string; end: string };
+  /** Of the creation. */
+  description: string;
+  body: joi.Schema;
+  answer: joi.Schema;
+  list: joi.Schema;
+  /** Of the object in the answer. */
+  field: string;
+  parse: (given: NewWindow) => NewWindow;
+  view: (window: WindowView) => object;
+}
+
+const KINDS: readonly KindOfWindow[] = [
+  {
+    kind: 'maintenance',
+    path: '/api/watchdog/v1/maintenance',
+    operations: { list: 'listMaintenance', create: 'createMaintenance', end: 'endMaintenance' },
+    summaries: {
+      list: 'Maintenance windows that are open or planned: what is open first, then by when it opens',
+      create: 'Put monitors into maintenance',
+      end: 'End a maintenance window, or take a planned one back',
+    },
+    description:
+      'From a time to another, or again and again by a cron expression with a length. While the window is open its monitors ' +
+      'are in `maintenance`, and alarms wait: whoever is still down when it ends alarms then.',
+    body: windowBody,
+    answer: windowAnswer,
+    list: windowList,
+    field: 'window',
+    parse: (given) => given,
+    view: (made) => made,
+  },
+  {
+    kind: 'silence',
+    path: '/api/watchdog/v1/silences',
+    operations: { list: 'listSilences', create: 'createSilence', end: 'endSilence' },
+    summaries: {
+      list: 'Silences that are open, by their end',
+      create: 'Hold alarms of monitors back',
+      end: 'End a silence; whoever is still down alarms',
+    },
+    description:
+      'From now until a time. The monitors go on to be shown as they are, on public pages too; an alarm that is open stays open, and one that ' +
+      'would begin waits: whoever is still down at the end alarms then.',
+    body: silenceBody,
+    answer: silenceAnswer,
+    list: silenceList,
+    field: 'silence',
+    parse: ({ sources = [], subtree = null, reason = null, until = null }) => ({ sources, subtree, reason, until }),
+    view: silenceView,
+  },
+];
+
+export const maintenanceRoutes = (services: WatchdogServices): RouteSpec[] =>
+  KINDS.flatMap((kind) => buildRoutes(kind, services));
+
+function buildRoutes(
+  { kind, path, operations, summaries, field, parse, view, ...shapes }: KindOfWindow,
+  { windows, evaluator, audit }: WatchdogServices,
+): RouteSpec[] {
   return [
     {
       method: 'GET',
-      path: PATH,
-      operationId: 'listMaintenance',
-      summary: 'Maintenance windows that are open or planned: what is open first, then by when it opens',
+      path,
+      operationId: operations.list,
+      summary: summaries.list,
       access: READ,
       strictQuery: true,
-      output: windowList,
-      handle: async ({ principal }) => ({ items: await windows.list(callerOf(principal)) }),
+      output: shapes.list,
+      handle: async ({ principal }) => ({ items: (await windows.list(callerOf(principal), kind)).map(view) }),
     },
     {
       method: 'POST',
-      path: PATH,
-      operationId: 'createMaintenance',
-      summary: 'Put monitors into maintenance',
-      description:
-        'From a time to another, or again and again by a cron expression with a length. While the window is open its monitors ' +
-        'are in `maintenance`, and alarms wait: whoever is still down when it ends alarms then.',
+      path,
+      operationId: operations.create,
+      summary: summaries.create,
+      description: shapes.description,
       access: MANAGE,
       strictQuery: true,
-      input: { body: windowBody },
+      input: { body: shapes.body },
       status: 201,
-      output: windowAnswer,
+      output: shapes.answer,
       handle: async ({ body, principal }) => {
-        const made = await windows.create(body as NewWindow, callerOf(principal));
-        await audit.record(principal, 'maintenance.created', made.id, { reason: made.reason ?? '' });
-        return created({ window: made });
+        const made = await windows.create(parse(body as NewWindow), callerOf(principal), kind);
+        await audit.record(principal, `${kind}.created`, made.id, { reason: made.reason ?? '' });
+        return created({ [field]: view(made) });
       },
     },
     {
       method: 'DELETE',
-      path: `${PATH}/{id}`,
-      operationId: 'endMaintenance',
+      path: `${path}/{id}`,
+      operationId: operations.end,
       errors: ['not_found'],
-      summary: 'End a maintenance window, or take a planned one back',
+      summary: summaries.end,
       access: MANAGE,
       strictQuery: true,
       input: { params: joi.object({ id: joi.string().guid().required() }) },
       output: deleted,
       handle: async ({ params, principal }) => {
-        const ended = await windows.remove(params['id'] ?? '', callerOf(principal));
-        await audit.record(principal, 'maintenance.ended', ended.id, { reason: ended.reason ?? '' });
+        const ended = await windows.remove(params['id'] ?? '', callerOf(principal), kind);
+        await audit.record(principal, `${kind}.ended`, ended.id, { reason: ended.reason ?? '' });
         // Its monitors go on now. Where another run is under way, that one or the next takes them.
-        await evaluator.evaluate('http');
-        return { deleted: true };
-      },
-    },
-    {
-      method: 'GET',
-      path: SILENCES,
-      operationId: 'listSilences',
-      summary: 'Silences that are open, by their end',
-      access: READ,
-      strictQuery: true,
-      output: silenceList,
-      handle: async ({ principal }) => ({
-        items: (await windows.list(callerOf(principal), 'silence')).map(silenceView),
-      }),
-    },
-    {
-      method: 'POST',
-      path: SILENCES,
-      operationId: 'createSilence',
-      summary: 'Hold alarms of monitors back',
-      description:
-        'From now until a time. The monitors go on to be shown as they are, on public pages too; an alarm that is open stays open, and one that ' +
-        'would begin waits: whoever is still down at the end alarms then.',
-      access: MANAGE,
-      strictQuery: true,
-      input: { body: silenceBody },
-      status: 201,
-      output: silenceAnswer,
-      handle: async ({ body, principal }) => {
-        const { sources, subtree, reason, until } = body as NewWindow;
-        const given = {
-          ...(sources && { sources }),
-          subtree: subtree ?? null,
-          reason: reason ?? null,
-          until: until ?? null,
-        };
-        const made = await windows.create(given, callerOf(principal), 'silence');
-        await audit.record(principal, 'silence.created', made.id, { reason: made.reason ?? '' });
-        return created({ silence: silenceView(made) });
-      },
-    },
-    {
-      method: 'DELETE',
-      path: `${SILENCES}/{id}`,
-      operationId: 'endSilence',
-      errors: ['not_found'],
-      summary: 'End a silence; whoever is still down alarms',
-      access: MANAGE,
-      strictQuery: true,
-      input: { params: joi.object({ id: joi.string().guid().required() }) },
-      output: deleted,
-      handle: async ({ params, principal }) => {
-        const ended = await windows.remove(params['id'] ?? '', callerOf(principal), 'silence');
-        await audit.record(principal, 'silence.ended', ended.id, { reason: ended.reason ?? '' });
         await evaluator.evaluate('http');
         return { deleted: true };
       },

@@ -1,4 +1,5 @@
 /** A monitor of another service, as it becomes one of ours. Pure. */
+import { parseJsonText } from '../../../lib/json/parse-json-text.js';
 import { parseCsv } from '../../../lib/text/csv.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 
@@ -65,23 +66,14 @@ export function readBoolean(from: Fields, name: string): boolean | null {
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** JSON where the text is some, else undefined. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** What a field holds: as a list, as JSON text of one, or nothing. */
 export function toList(value: unknown): unknown[] {
-  const given = typeof value === 'string' ? parseJson(value) : value;
+  const given = typeof value === 'string' ? parseJsonText(value) : value;
   return Array.isArray(given) ? given : [];
 }
 
 export function toFields(value: unknown): Fields | null {
-  const given = typeof value === 'string' ? parseJson(value) : value;
+  const given = typeof value === 'string' ? parseJsonText(value) : value;
   return isObject(given) ? given : null;
 }
 
@@ -113,7 +105,7 @@ export function listIn(
     if (columns.every((name) => name in (rows[0] ?? {}))) return rows;
     throw new NotImportable(`The first line of the file does not name ${columns.join(' and ')}: ${what} is expected.`);
   }
-  const json = parseJson(plain);
+  const json = parseJsonText(plain);
   if (json === undefined) throw new NotImportable(`The file is neither JSON nor CSV: ${what} is expected.`);
   const found = rowsOfJson(json, names);
   if (found === undefined)

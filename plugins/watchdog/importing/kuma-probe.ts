@@ -75,7 +75,7 @@ const trustOf = (monitor: Fields): object => (readBoolean(monitor, 'ignoreTls') 
 function databaseOf(type: string, monitor: Fields, notes: string[], inverted: Inverted): object | null {
   const given = textIn(monitor, 'databaseConnectionString') ?? '';
   const url = URL.canParse(given) ? new URL(given) : null;
-  if (url === null || url.hostname === '' || url.protocol.endsWith('+srv:')) {
+  if (url === null || url.hostname === '' || url.hostname.includes(',') || url.protocol.endsWith('+srv:')) {
     notes.push('The address of its database names no single server: no probe was made of it.');
     return null;
   }

@@ -42,14 +42,24 @@ export const KUMA_TABLES = ['monitor', 'tag', 'monitor_tag', 'monitor_notificati
 
 /** @param tables rows by table, of `kuma.db` */
 export function parseKumaTables(tables: Readonly<Record<string, readonly Fields[]>>): ImportedMonitor[] {
-  const rowsFor = (table: string, id: unknown): Fields[] =>
-    (tables[table] ?? []).filter(({ monitor_id }) => monitor_id === id);
+  const tagsOf = groupByMonitor(tables['monitor_tag']);
+  const notificationsOf = groupByMonitor(tables['monitor_notification']);
   const names = new Map((tables['tag'] ?? []).map((tag) => [tag['id'], tag['name']]));
   return (tables['monitor'] ?? []).map((row, at) => {
-    const tags = rowsFor('monitor_tag', row['id']).map(({ tag_id, value }) => ({ name: names.get(tag_id), value }));
-    const notificationIDList = rowsFor('monitor_notification', row['id']).map(({ notification_id }) => notification_id);
+    const tags = (tagsOf.get(row['id']) ?? []).map(({ tag_id, value }) => ({ name: names.get(tag_id), value }));
+    const notificationIDList = (notificationsOf.get(row['id']) ?? []).map(({ notification_id }) => notification_id);
     return monitorOf({ ...row, tags, notificationIDList }, at);
   });
+}
+
+function groupByMonitor(rows: readonly Fields[] = []): Map<unknown, Fields[]> {
+  const groups = new Map<unknown, Fields[]>();
+  for (const row of rows) {
+    const group = groups.get(row['monitor_id']);
+    if (group === undefined) groups.set(row['monitor_id'], [row]);
+    else group.push(row);
+  }
+  return groups;
 }
 
 /** Columns of the database have other names than fields of the API: `push_token`, `accepted_statuscodes_json`. */

@@ -14,7 +14,7 @@ import { TokenGuard } from '../token-guard.js';
 import { Maintenance } from './maintenance.js';
 
 export const MOST_SOURCES = 500;
-/** A window of a subtree of 100,000 monitors is one; so many are kept at once. */
+/** Of a project, or of callers of the whole service. A window of a subtree of 100,000 monitors is one. */
 const MOST_WINDOWS = 1_000;
 /** A window that somebody forgets must not silence a monitor for good. */
 const LONGEST_MS = 366 * DAY_MS;
@@ -77,7 +77,7 @@ export class MaintenanceWindows {
       created_at: clock.iso(),
     };
     doc.series = await this.#seriesOf(doc, caller);
-    if ((await windows.count({})) >= MOST_WINDOWS)
+    if ((await windows.count({ project: doc.project })) >= MOST_WINDOWS)
       throw invalid({ sources: `there are ${MOST_WINDOWS} windows already: end some of them first` });
     await windows.insert(doc);
     await this.#apply();

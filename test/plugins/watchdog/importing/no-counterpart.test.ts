@@ -53,6 +53,8 @@ const OF_KUMA: readonly [monitor: object, note: RegExp, probe?: object][] = [
     { kind: 'redis', host: 'cache.example', port: 6380, tls: true },
   ],
   [{ ...HTTP, type: 'mongodb', databaseConnectionString: 'mongodb+srv://cluster.example/x' }, /no single server/],
+  [{ ...HTTP, type: 'mongodb', databaseConnectionString: 'mongodb://h1,h2/x' }, /no single server/],
+  [{ ...HTTP, type: 'mongodb', databaseConnectionString: 'mongodb://u:p@h1:27017,h2:27017/x' }, /no single server/],
   [{ ...HTTP, type: 'sqlserver', databaseConnectionString: 'Server=x' }, /type sqlserver/],
   [
     { ...HTTP, type: 'grpc-keyword', grpcUrl: 'grpc.example:50051', grpc_enable_tls: 1 },

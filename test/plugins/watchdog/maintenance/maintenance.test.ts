@@ -3,9 +3,11 @@ import { expect } from 'chai';
 import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import type { NewWindow } from '../../../../plugins/watchdog/maintenance/windows.js';
 import type { WatchdogCaller } from '../../../../plugins/watchdog/model/caller.js';
-import type { WindowView } from '../../../../plugins/watchdog/model/window.js';
+import type { WindowDoc, WindowView } from '../../../../plugins/watchdog/model/window.js';
+import type { ServiceError } from '../../../../kernel/errors.js';
 import { isoOf } from '../../../../lib/time.js';
 import type { DocumentStore } from '../../../../ports/store.js';
+import { rejection } from '../../../harness.js';
 import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, over, type Fixture } from '../fixture.js';
 
 /** So many turns of the event loop. */
@@ -132,6 +134,26 @@ for (const engine of STORES) {
       await other.settled();
       expect([...told(), ...other.told.map(({ event }) => event)]).to.deep.equal([]);
       for (const source of sources) expect(await fixture.monitor(source)).to.include({ state: 'maintenance' });
+    });
+
+    it('limits the windows of each project by themselves', async () => {
+      const shop: WatchdogCaller = { ...ANYONE, project: 'shop' };
+      const bank: WatchdogCaller = { ...ANYONE, project: 'bank' };
+      for (const project of ['shop', 'bank']) await fixture.monitors.create({ source: project, project }, ANYONE);
+      const planned = { from: later(HOUR), until: later(2 * HOUR) };
+      const { id } = await open({ ...planned, sources: ['shop'] }, shop);
+      const doc = await fixture.deps.windows.get(id);
+      for (let n = 1; n < 1_000; n++)
+        await fixture.deps.windows.insert({ ...(doc as WindowDoc), id: fixture.deps.ids.uuid() });
+      const fault = await rejection(open({ ...planned, sources: ['shop'] }, shop));
+      expect((fault as ServiceError).fields).to.deep.equal({
+        sources: 'there are 1000 windows already: end some of them first',
+      });
+      for (const [source, caller] of [
+        ['bank', bank],
+        ['shop', ANYONE],
+      ] as const)
+        expect(await open({ ...planned, sources: [source] }, caller)).to.include({ open: false });
     });
 
     it('releases a monitor that leaves the subtree, and one that leaves the project of its window', async () => {

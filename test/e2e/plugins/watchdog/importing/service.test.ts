@@ -92,6 +92,26 @@ describe('aos import healthchecks | kuma', function () {
     expect([refused.code, refused.stderr.trim().split('\n').length]).to.deep.equal([1, 1]);
   });
 
+  it('names what is wrong with a file that cannot be read', async () => {
+    const damaged = join(service.dataDir, 'damaged.db');
+    await writeFile(damaged, Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(4_000, 7)]));
+    const large = join(service.dataDir, 'large.json');
+    await writeFile(large, Buffer.alloc(17 * 1024 * 1024, '['));
+    for (const [file, problem] of [
+      [damaged, 'cannot be read as a database: the file is not a database'],
+      [large, 'is larger than 16 MiB'],
+      [join(service.dataDir, 'missing.db'), 'cannot be read: it does not exist'],
+      [service.dataDir, 'cannot be read: EISDIR'],
+    ] as const) {
+      const { code, stdout } = await aos(service.env, ['import', 'kuma', file, '--json']);
+      expect(code).to.equal(1);
+      expect(JSON.parse(stdout)).to.deep.equal({
+        status: 'error',
+        error: { code: 'validation_failed', message: 'Some fields are wrong.', fields: { file: problem } },
+      });
+    }
+  });
+
   it('rejects a file that is not an export with one line', async () => {
     const file = join(service.dataDir, 'none.json');
     await writeFile(file, '{}');
