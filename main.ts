@@ -22,7 +22,6 @@ import { PinoLogger } from './adapters/node/logger.js';
 import { PrometheusMetrics } from './adapters/node/metrics.js';
 import { NodeOutbound } from './adapters/node/outbound.js';
 import { NodeReach } from './adapters/node/reach/reach.js';
-import { hideTexts } from './adapters/node/redact.js';
 import { processMetrics } from './adapters/node/process-metrics.js';
 import { HostProcesses } from './adapters/node/processes.js';
 import { StoreFaultLog } from './adapters/node/store-fault-log.js';
@@ -247,7 +246,6 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     freeBytes: () => freeBytes(config.data_dir),
     unlistedProxies: () => unlisted.list(),
     peers,
-    hideSecrets: hideTexts,
     ...(given.keys === undefined ? { checkStore } : {}),
   });
 

@@ -1,5 +1,6 @@
 /** What a command prints: with `--json` exactly one document on stdout, else a sentence (contract 95, command line). */
 import { ServiceError } from '../kernel/errors.js';
+import { redactText } from '../lib/text/hidden-texts.js';
 import { PluginFaults } from '../kernel/faults.js';
 import type { CommandFace } from './table.js';
 import { UsageError } from './usage.js';
@@ -12,7 +13,7 @@ export function printResult(result: { json: object; text: string }, json: boolea
 
 /** A wrong configuration is reported in exactly one line, the first fault (contract 00, configuration). */
 function textOf(error: unknown): string {
-  const text = (error instanceof Error ? error.message : String(error)).trim();
+  const text = redactText(error instanceof Error ? error.message : String(error)).trim();
   return error instanceof PluginFaults && error.configuration ? (text.split('\n')[0] ?? text) : text;
 }
 

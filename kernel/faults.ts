@@ -2,6 +2,7 @@
  * What can stop a start. Faults are found before anything runs and reported together: an operator corrects one list,
  * not one line per attempt. Rejected: throwing at the first fault.
  */
+import { redactText } from '../lib/text/hidden-texts.js';
 
 /** One fault and its remedy. Both are single sentences without a full stop. */
 export interface Fault {
@@ -66,8 +67,8 @@ export class BootStopped extends Error {
   }
 }
 
-/** One line for a person that says what was thrown, of any kind. */
+/** One line for a person that says what was thrown, of any kind, without secret settings: it is stored and shown. */
 export function reasonOf(thrown: unknown): string {
-  if (thrown instanceof Error) return flat(thrown.message) || thrown.name;
-  return flat(String(thrown));
+  const text = redactText(thrown instanceof Error ? thrown.message : String(thrown));
+  return flat(text) || (thrown instanceof Error ? thrown.name : '');
 }

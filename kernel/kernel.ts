@@ -5,6 +5,7 @@
  * A critical plugin's failure ends the start with its name and reason. Another's makes it `failed(reason)`: its routes
  * answer 503, plugins that need what it provides fail with the same reason, and everything else runs.
  */
+import { hideTexts } from '../lib/text/hidden-texts.js';
 import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
 import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { Token } from '../ports/token.js';
@@ -164,7 +165,7 @@ export class Kernel {
     if (loaded.untrusted.length > 0) throw new PluginFaults(loaded.untrusted);
     const { plugins: registered, off, broken, unoffered } = register(loaded.plugins, config, loaded.unloaded);
     this.#plugins.broken = broken;
-    this.parts.hideSecrets?.(
+    hideTexts(
       registered.flatMap(({ manifest, config: own }) =>
         manifest.config === null ? [] : findSecrets(manifest.config, own),
       ),

@@ -69,8 +69,6 @@ export interface KernelParts {
   freeBytes: () => Promise<number>;
   /** Processes that serve the store, this one included. Absent: it is alone. */
   peers?: () => number;
-  /** Masks these texts in log lines; absent: they are shown. */
-  hideSecrets?: (secrets: readonly string[]) => void;
   /** Absent: nobody looks for them. */
   unlistedProxies?: () => readonly UnlistedProxy[];
 }

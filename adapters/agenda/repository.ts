@@ -9,6 +9,7 @@
  */
 import { hostname } from 'node:os';
 import type { JobParameters, JobRepository } from 'agenda';
+import { redactText } from '../../lib/text/hidden-texts.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Collection, DocumentStore, Filter, Json, Update } from '../../ports/store.js';
@@ -188,7 +189,7 @@ export class StoreJobRepository implements JobRepository {
       last_run_at: held?.began_at ?? null,
       last_finished_at: this.times.now(),
       fail_count: job.failCount ?? 0,
-      fail_reason: failed ? (job.failReason ?? '').slice(0, 500) : null,
+      fail_reason: failed ? redactText(job.failReason ?? '').slice(0, 500) : null,
     };
     const next = this.next(lock, job);
     if (id === job.name) return this.finishNamed(id, token, outcome, next);

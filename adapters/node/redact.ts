@@ -4,6 +4,7 @@
  *
  * Rejected: pino's `redact` paths, which must name every place beforehand; secrets turn up in unexpected places.
  */
+import { redactText } from '../../lib/text/hidden-texts.js';
 import { asSeen } from '../../lib/unseen.js';
 
 const SECRET_NAME =
@@ -20,23 +21,6 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   // A license key: its last group is what may be shown.
   [/\b(?:[2-9A-HJ-NP-Z]{5}(?:-|%2D)){4}([2-9A-HJ-NP-Z]{5})\b/gi, '*****-*****-*****-*****-$1'],
 ];
-
-/** Values of settings that their schemas mark as secrets. */
-const hidden = new Set<string>();
-/** Shorter ones are found in every other word. */
-const MIN_HIDDEN = 6;
-
-/** From now on these texts are masked wherever they turn up. */
-export function hideTexts(secrets: readonly string[]): void {
-  for (const secret of secrets) if (secret.length >= MIN_HIDDEN) hidden.add(secret);
-}
-
-/** A text without the hidden ones. */
-export function redactText(text: string): string {
-  let masked = text;
-  for (const secret of hidden) masked = masked.replaceAll(secret, '[redacted]');
-  return masked;
-}
 
 const MAX_DEPTH = 6;
 const MAX_TEXT = 8192;

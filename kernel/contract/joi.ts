@@ -4,7 +4,8 @@ import Joi from 'joi';
 declare module 'joi' {
   interface StringSchema {
     /**
-     * Marks a setting as a secret: its value is masked in every log line. The joi of `aos/plugin` has it.
+     * Marks a setting as a secret: its value is masked in every text that the service logs, stores or shows.
+     * The joi of `aos/plugin` has it.
      */
     secret(): this;
   }
@@ -26,13 +27,42 @@ export const joi = Joi.extend((root: Joi.Root) => ({
   },
 })) as Joi.Root;
 
+/** Schemas of the members of `value`, by what joi calls them: a member may match several. */
+function listMembers({ $_terms: terms }: Joi.Schema, value: object): [schema: Joi.Schema, member: unknown][] {
+  const list = <T>(name: string): T[] => (terms[name] ?? []) as T[];
+  if (Array.isArray(value)) {
+    const items = [...list<Joi.Schema>('items'), ...list<Joi.Schema>('ordered')];
+    return value.flatMap((member) => items.map((item): [Joi.Schema, unknown] => [item, member]));
+  }
+  const keys = list<{ key: string; schema: Joi.Schema }>('keys');
+  const rules = list<{ rule: Joi.Schema }>('patterns').map(({ rule }) => rule);
+  return Object.entries(value).flatMap(([name, member]) => {
+    const own = keys.filter(({ key }) => key === name).map(({ schema }) => schema);
+    return (own.length > 0 ? own : rules).map((schema): [Joi.Schema, unknown] => [schema, member]);
+  });
+}
+
+/** Schemas that may judge the same value in place of this one: alternatives and conditions. */
+function listAlternatives({ $_terms: terms }: Joi.Schema): Joi.Schema[] {
+  const cases = [...((terms['matches'] ?? []) as Case[]), ...((terms['whens'] ?? []) as Case[])];
+  return cases
+    .flatMap((one) => [one].concat(one.switch ?? []))
+    .flatMap(({ schema, then, otherwise }) => [schema, then, otherwise])
+    .filter((schema) => schema !== undefined);
+}
+
+interface Case {
+  schema?: Joi.Schema;
+  then?: Joi.Schema;
+  otherwise?: Joi.Schema;
+  switch?: Case[];
+}
+
 /** The texts of a section that its schema marks as secrets. */
 export function findSecrets(schema: Joi.Schema, value: unknown): string[] {
-  if (typeof value === 'string') return isSecret(schema) && value !== '' ? [value] : [];
-  if (value === null || typeof value !== 'object') return [];
-  const keys = (schema.$_terms['keys'] ?? []) as { key: string; schema: Joi.Schema }[];
-  if (!Array.isArray(value))
-    return keys.flatMap((one) => findSecrets(one.schema, (value as Record<string, unknown>)[one.key]));
-  const items = (schema.$_terms['items'] ?? []) as Joi.Schema[];
-  return value.flatMap((member) => items.flatMap((item) => findSecrets(item, member)));
+  if (value === null || value === undefined || value === '') return [];
+  const others = listAlternatives(schema).flatMap((other) => findSecrets(other, value));
+  if (typeof value === 'string') return isSecret(schema) ? [value, ...others] : others;
+  if (typeof value !== 'object') return others;
+  return [...others, ...listMembers(schema, value).flatMap(([one, member]) => findSecrets(one, member))];
 }

@@ -3,6 +3,7 @@
  * token, a used-up bucket), and building a stack trace for each would cost more than the rest of the request.
  */
 import { isBoom } from '@hapi/boom';
+import { redactText } from '../../../lib/text/hidden-texts.js';
 import { CODES, ServiceError, type ErrorCode } from '../../../kernel/errors.js';
 
 export class Failure {
@@ -113,6 +114,8 @@ export const internal = (thrown: unknown, debug: boolean): Failure =>
   );
 
 export const textOf = (thrown: unknown): string =>
-  thrown instanceof Error
-    ? `${thrown.name}: ${thrown.message}`
-    : `thrown: ${typeof thrown === 'string' ? thrown : typeof thrown}`;
+  redactText(
+    thrown instanceof Error
+      ? `${thrown.name}: ${thrown.message}`
+      : `thrown: ${typeof thrown === 'string' ? thrown : typeof thrown}`,
+  );
