@@ -118,8 +118,7 @@ export default definePlugin<WebhooksConfig>({
     const services = buildServices(ctx, deps);
     const { registry, log, fanout, workers, pause, poller } = services;
     const { metrics } = ctx.ports;
-    const queued = async (): Promise<number> => (await log.queued()) + workers.unstored;
-    metrics.gauge('aos_webhook_queued', 'Deliveries that wait for an attempt', queued);
+    metrics.gauge('aos_webhook_queued', 'Deliveries that wait for an attempt', () => log.queued());
     metrics.gauge('aos_webhook_queue_age_seconds', 'Age of the oldest delivery that waits', () => log.oldestAge());
     const reconcile = async (): Promise<void> => {
       for (const { id } of await pause.reconcile()) workers.wake(id);
@@ -166,7 +165,7 @@ export default definePlugin<WebhooksConfig>({
           },
         },
       ],
-      health: () => log.health(workers.unstored),
+      health: () => log.health(),
       start: async () => {
         await reconcile();
         workers.start();

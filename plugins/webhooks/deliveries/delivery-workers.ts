@@ -1,17 +1,14 @@
 /**
  * Workers: one per webhook and process, in each one attempt at a time, none waiting for another (contract 70,
- * delivery). New deliveries come to them in memory, behind the answer to the producer; what waits there for too long
- * goes to the store, and the workers ask the store for what is due.
+ * delivery). They ask the store for what is due.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookDirectory } from '../registry/directory.js';
 import { STALE_MS } from './leases.js';
-import type { Delivery } from '../model/delivery.js';
 import { DeliveryQueue, type InFlight } from './delivery-queue.js';
 import { Outcomes } from './outcomes.js';
-import { EventLoopThrottle } from './event-loop-throttle.js';
 import { WebhookSender, VERDICTS } from '../sending/sender.js';
 import type { Webhook } from '../model/webhook.js';
 
@@ -22,17 +19,10 @@ const QUICK_MS = 250;
 const UNWRITTEN = 64;
 /** Of the ten seconds that a service has for its end (contract 95, shutdown). */
 const STOP_MS = 5_000;
-/** New deliveries wait in memory no longer than this, and no more of them in one worker. */
-export const ROWLESS_MS = 8_000;
-const MOST_WAITING = 500;
-/** An attempt that takes longer than this is seen in the log while it lasts. */
-const SEEN_MS = 1_000;
-const SWEEP_MS = 500;
 
 interface Worker {
   id: string;
   waiting: InFlight[];
-  current: InFlight | null;
   running: boolean;
   /** Something may be due in the store. */
   again: boolean;
@@ -47,8 +37,6 @@ interface Worker {
 export class DeliveryWorkers {
   readonly #workers = new Map<string, Worker>();
   readonly #runs = new Set<Promise<void>>();
-  readonly #throttle = new EventLoopThrottle();
-  #sweeper: NodeJS.Timeout | null = null;
   #open = false;
   /** The store may be closed by now. */
   #abandoned = false;
@@ -81,16 +69,8 @@ export class DeliveryWorkers {
     return this.#attempted;
   }
 
-  /** New deliveries that are not in the store yet. */
-  get unstored(): number {
-    let n = 0;
-    for (const { waiting } of this.#workers.values()) for (const { row } of waiting) if (row === null) n += 1;
-    return n;
-  }
-
   start(): void {
     this.#open = true;
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
   }
 
   /**
@@ -99,8 +79,6 @@ export class DeliveryWorkers {
    */
   async stop(patienceMs = STOP_MS): Promise<void> {
     this.#open = false;
-    if (this.#sweeper !== null) clearInterval(this.#sweeper);
-    for (const worker of this.#workers.values()) if (worker.current !== null) this.#keep(worker.current);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
@@ -110,21 +88,6 @@ export class DeliveryWorkers {
     });
     await Promise.race([this.idle(), late]);
     clearTimeout(timer);
-  }
-
-  /**
-   * A new delivery, which has no row yet. Resolves as `DeliveryQueue.begin` says: when nothing depends on its event any
-   * more.
-   */
-  offer(delivery: Delivery, body: string): Promise<void> {
-    const worker = this.#worker(delivery.webhook_id);
-    const { item, stored } = this.queue.begin(delivery, body);
-    if (!this.#open || worker.waiting.length >= MOST_WAITING) this.#put(worker, [item]);
-    else {
-      worker.waiting.push(item);
-      this.#kick(worker);
-    }
-    return stored;
   }
 
   /** Something of this webhook is due. */
@@ -154,7 +117,7 @@ export class DeliveryWorkers {
     let worker = this.#workers.get(id);
     if (worker === undefined) {
       const writes = new Set<Promise<void>>();
-      worker = { id, waiting: [], current: null, running: false, again: false, quick: true, writes, fault: null };
+      worker = { id, waiting: [], running: false, again: false, quick: true, writes, fault: null };
       this.#workers.set(id, worker);
     }
     return worker;
@@ -183,37 +146,10 @@ export class DeliveryWorkers {
     this.#runs.add(done);
   }
 
-  /** What waits for too long, or is under way for long, gets its row. */
-  #sweep(): void {
-    const now = this.deps.clock.monotonic();
-    for (const worker of this.#workers.values()) {
-      if (worker.current !== null && now - worker.current.since > SEEN_MS) this.#keep(worker.current);
-      const old = worker.waiting.filter(({ row, since }) => row === null && now - since > ROWLESS_MS);
-      if (old.length === 0) continue;
-      worker.waiting = worker.waiting.filter((item) => !old.includes(item));
-      this.#put(worker, old);
-    }
-  }
-
-  /** The one who offered it learns of a failure by the promise of `offer`. */
-  #keep(item: InFlight): void {
-    this.queue.keep(item).catch((err: unknown) => this.deps.log.warn({ err }, 'a delivery could not be stored yet'));
-  }
-
-  /** Into the store, from where the worker takes it again. */
-  #put(worker: Worker, items: readonly InFlight[]): void {
-    const done = Promise.all(items.map((item) => this.#end(item, () => this.queue.release(item))))
-      .catch((err: unknown) => this.deps.log.error({ err, webhook: worker.id }, 'deliveries could not be stored yet'))
-      .then(() => this.wake(worker.id))
-      .finally(() => this.#runs.delete(done));
-    this.#runs.add(done);
-  }
-
   async #drain(worker: Worker): Promise<void> {
     worker.fault = null;
     try {
       while (this.#open && worker.fault === null) {
-        await this.#throttle.turn();
         const item = worker.waiting.shift();
         if (item !== undefined) await this.#work(worker, item);
         else if (worker.again) await this.#more(worker);
@@ -238,22 +174,17 @@ export class DeliveryWorkers {
   }
 
   async #work(worker: Worker, item: InFlight): Promise<void> {
-    const { delivery } = item;
-    const age = this.deps.clock.monotonic() - item.since;
-    if (item.row !== null && age > STALE_MS) return this.#giveBack(item, worker);
-    worker.current = item;
+    if (this.deps.clock.monotonic() - item.since > STALE_MS) return this.#giveBack(item, worker);
     try {
       const webhook = await this.directory.find(worker.id);
       if (webhook === null) return await this.#end(item, () => this.queue.discard(item));
       if (!webhook.enabled) return await this.#end(item, () => this.queue.hold(item));
-      const body = item.body ?? (await this.deps.events.get(delivery.event_id))?.body;
+      const body = (await this.deps.events.get(item.delivery.event_id))?.body;
       if (body === undefined) return await this.#end(item, () => this.queue.discard(item));
       await this.#attempt(worker, item, webhook, body);
     } catch (error) {
       this.queue.end(item);
       throw error;
-    } finally {
-      worker.current = null;
     }
   }
 

@@ -1,8 +1,8 @@
 /**
  * From an event to its deliveries (contract 70). Order: the event, with the marker `fan_at` and the webhooks that want
- * it → `emit` answers true to the producer → an attempt for each webhook → its delivery is stored (delivery-queue.ts) →
- * the marker goes when the last one is. A process that sees another one's marker unchanged for `LEFTOVER_MS` of its own
- * monotonic clock takes it over and stores the deliveries that are missing: their ids are computed, so twice is once.
+ * it → the deliveries are stored → `emit` answers true to the producer → the marker goes, and the workers attempt them.
+ * A process that sees another one's marker unchanged for `LEFTOVER_MS` of its own monotonic clock takes it over and
+ * stores the deliveries that are missing: their ids are computed, so twice is once.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
@@ -13,13 +13,13 @@ import { newDelivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookDirectory } from '../registry/directory.js';
 import { storedEvent, type StoredEvent, withUrl } from '../model/event.js';
-import { ROWLESS_MS, DeliveryWorkers } from './delivery-workers.js';
+import { DeliveryWorkers } from './delivery-workers.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { TEST_EVENT } from '../model/event-names.js';
 import { wants } from '../model/webhook.js';
 
-/** Longer than a living process leaves a delivery without its row. */
-export const LEFTOVER_MS = ROWLESS_MS + 7_000;
+/** Longer than a living process takes from an event to its deliveries. */
+export const LEFTOVER_MS = 15_000;
 const BATCH = 100;
 /** Markers go together, this long after the first. */
 const CLEAR_MS = 50;
@@ -44,7 +44,7 @@ export class Fanout {
     this.#markers = new StalenessTracker(() => this.deps.clock.monotonic());
   }
 
-  /** Resolves when the event is stored, with the webhooks that it is for. The same event again changes nothing. */
+  /** Resolves when the event and its deliveries are stored. The same event again changes nothing. */
   async store(event: DomainEvent): Promise<void> {
     if (event.event === TEST_EVENT) return;
     const to = (await this.directory.enabled()).filter((webhook) => wants(webhook, event)).map(({ id }) => id);
@@ -57,18 +57,21 @@ export class Fanout {
       if (error instanceof StoreConflict) return;
       throw error;
     }
-    if (to.length > 0) void this.#deliver(doc, to);
+    if (to.length > 0) await this.#deliver(doc, to);
   }
 
-  /** The marker goes when every delivery is stored. Never rejects. */
+  /** Stores the deliveries, due at once; those that are there stay as they are. Never rejects. */
   async #deliver(event: StoredEvent, to: readonly string[]): Promise<void> {
-    const { instance } = this.queue;
-    const offered = to.map((webhook) =>
-      this.workers.offer(newDelivery(webhook, event, event.stored_at, instance), event.body),
-    );
-    const stored = await Promise.allSettled(offered);
-    if (stored.every(({ status }) => status === 'fulfilled')) this.#clear(event.id);
-    else this.#failed.add(event.id);
+    const now = this.deps.clock.iso();
+    try {
+      await this.queue.insert(to.map((webhook) => newDelivery(webhook, event, now)));
+    } catch (err) {
+      this.#failed.add(event.id);
+      this.deps.log.warn({ err, event: event.id }, 'deliveries could not be stored; it is repeated');
+      return;
+    }
+    this.#clear(event.id);
+    for (const webhook of to) this.workers.wake(webhook);
   }
 
   /** Finishes what a crash, or a store that failed, left. Answers how many events. */
@@ -110,17 +113,10 @@ export class Fanout {
     return old;
   }
 
-  /** Stores the deliveries that are missing, due at once. */
   async #makeUp(id: string): Promise<void> {
     const event = await this.deps.events.get(id);
-    const to = event?.fan_to ?? [];
-    if (event !== null) {
-      const now = this.deps.clock.iso();
-      await Promise.all(to.map((webhook) => this.queue.insert(newDelivery(webhook, event, now, null))));
-    }
     this.#failed.delete(id);
-    this.#clear(id);
-    for (const webhook of to) this.workers.wake(webhook);
+    if (event !== null) await this.#deliver(event, event.fan_to ?? []);
   }
 
   /** Waits for the markers of deliveries that are stored. */

@@ -142,11 +142,8 @@ export class DeliveryLog {
     return pages.flatMap(({ items }) => items);
   }
 
-  /**
-   * Contract 95, health: never a URL, only its host.
-   * @param unstored new deliveries that are not in the store yet
-   */
-  async health(unstored = 0): Promise<HealthResult> {
+  /** Contract 95, health: never a URL, only its host. */
+  async health(): Promise<HealthResult> {
     const { webhooks, clock } = this.deps;
     const now = clock.now();
     const [queued, oldest, broken] = await Promise.all([
@@ -161,7 +158,7 @@ export class DeliveryLog {
     const disabled = broken.items.filter(({ enabled }) => !enabled);
     return {
       ok: disabled.length === 0 && !overdue,
-      queued: queued + unstored,
+      queued,
       oldest_age_seconds: ages.length === 0 ? null : Math.max(0, Math.floor(Math.max(...ages) / 1000)),
       disabled: disabled.map(({ id, name, url, disabled_reason }) => ({
         id,

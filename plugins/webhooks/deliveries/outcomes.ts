@@ -72,7 +72,7 @@ export class Outcomes {
   /** False when another process has the delivery by now: its attempt is the one that counts. */
   async #write(item: InFlight, result: Result, set: Next): Promise<boolean> {
     const { at, status_code, duration_ms, error, excerpt, public: open } = result;
-    const { lease_by: _ours, held_at: _before, ...delivery } = item.delivery;
+    const { delivery } = item;
     const attempt: DeliveryAttempt = {
       attempt: delivery.made + 1,
       at,
@@ -88,8 +88,7 @@ export class Outcomes {
       push: { attempts: { each: [{ ...attempt }], keep: KEEP_ATTEMPTS } },
       unset: ['lease_by', ...(set.held_at === undefined ? ['held_at'] : [])],
     };
-    const whole = { ...delivery, ...changed, attempts: [...delivery.attempts, attempt] };
-    const written = await this.queue.acknowledge(item, whole, update);
+    const written = await this.queue.acknowledge(item, update);
     if (written) this.#ended.inc({ outcome: set.state });
     else this.deps.log.warn({ delivery: delivery.id }, 'an attempt ended after its lease');
     return written;

@@ -82,8 +82,8 @@ export function firstIdOf(at: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
-/** @param lease the process that takes it at once; null: due from now on, for any process */
-export function newDelivery(webhook: string, event: StoredEvent, now: string, lease: string | null): Delivery {
+/** A delivery that is due from now on, for any process. @param now RFC 3339 */
+export function newDelivery(webhook: string, event: StoredEvent, now: string): Delivery {
   return {
     id: deliveryId(webhook, event.id, Date.parse(event.timestamp) || 0),
     webhook_id: webhook,
@@ -98,7 +98,7 @@ export function newDelivery(webhook: string, event: StoredEvent, now: string, le
     created_at: now,
     updated_at: now,
     lease_n: 0,
-    ...(lease === null ? { next_at: now } : { lease_by: lease }),
+    next_at: now,
   };
 }
 

@@ -14,7 +14,7 @@ describe('webhook delivery log', () => {
       const { deliveries, clock, ids } = fixture.deps;
       const put = (more: object): Promise<void> => {
         const event = { id: `evt_${ids.uuid()}`, event: 'bug.created', project_slug: null, timestamp: clock.iso() };
-        const { next_at: _due, ...made } = newDelivery('hook', event as StoredEvent, clock.iso(), null);
+        const { next_at: _due, ...made } = newDelivery('hook', event as StoredEvent, clock.iso());
         return deliveries.insert({ ...made, state: 'held', ...more });
       };
       await put({ state: 'exhausted', attempted_at: '2026-01-01T00:00:02.000Z', made: 2 });

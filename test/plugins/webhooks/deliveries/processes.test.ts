@@ -70,7 +70,11 @@ describe('webhooks: processes and crashes', function () {
     );
     await fixture.deps.events.insert(event);
     // What `kill -9` leaves: under the lease of a process that is gone.
-    await fixture.deps.deliveries.insert(newDelivery(hook.id, event, '2026-11-20T08:15:30.123Z', 'gone'));
+    await fixture.deps.deliveries.insert({
+      ...newDelivery(hook.id, event, '2026-11-20T08:15:30.123Z'),
+      next_at: undefined,
+      lease_by: 'gone',
+    });
     await fixture.turn();
     fixture.clock.advance(LEASE_MS - 1_500);
     await fixture.turn();
@@ -143,14 +147,14 @@ describe('webhooks: processes and crashes', function () {
       hooks.map(({ id }) => id),
     );
     await fixture.deps.events.insert(event);
-    const delivered = newDelivery(hooks[0]!.id, event, fixture.clock.iso(), null);
+    const delivered = newDelivery(hooks[0]!.id, event, fixture.clock.iso());
     delete delivered.next_at;
     await fixture.deps.deliveries.insert({ ...delivered, state: 'success', made: 1 });
     await fixture.turn();
     fixture.clock.advance(LEFTOVER_MS);
     await fixture.turn();
     expect(to.got.map(({ headers }) => headers['x-svc-delivery'])).to.deep.equal([
-      newDelivery(hooks[1]!.id, event, '', null).id,
+      newDelivery(hooks[1]!.id, event, '').id,
     ]);
   });
 
@@ -170,7 +174,7 @@ describe('webhooks: processes and crashes', function () {
     expect(await fixture.deps.events.count({ fan_at: { gt: '' } })).to.equal(0);
   });
 
-  it('a delivery whose worker failed before it had a row is made up by the same process', async () => {
+  it('attempts a delivery again when the lease of its failed worker is over', async () => {
     const fixture = process();
     await fixture.hook(to.url);
     const { outbound } = fixture.deps;
@@ -186,6 +190,7 @@ describe('webhooks: processes and crashes', function () {
     await fixture.workers.idle();
     expect(to.got).to.have.length(0);
     await fixture.turn();
+    fixture.clock.advance(LEASE_MS);
     await fixture.turn();
     expect(to.got).to.have.length(1);
     await fixture.fanout.settled();
@@ -217,7 +222,7 @@ describe('webhooks: processes and crashes', function () {
     expect(to.got).to.have.length(1);
   });
 
-  it('an attempt that lasts is seen in the log, and what waits behind it', async () => {
+  it('shows an attempt under way in the log, and what waits behind it', async () => {
     const fixture = process();
     let finish = (): void => undefined;
     to.answer = ({ response, n }) => {
@@ -228,16 +233,8 @@ describe('webhooks: processes and crashes', function () {
     await fixture.emit();
     await until('the attempt', () => to.got.length === 1);
     await fixture.emit();
-    expect(await fixture.deliveries(hook.id)).to.deep.equal([]);
-    fixture.clock.advance(1_001);
-    await until('its row', async () => (await fixture.deliveries()).length === 1);
-    expect((await fixture.deliveries())[0]).to.include({
-      state: 'pending',
-      made: 0,
-      lease_by: fixture.queue.instance,
-    });
-    fixture.clock.advance(8_001);
-    await until('the row of the other', async () => (await fixture.deliveries()).length === 2);
+    const [first] = await fixture.deliveries(hook.id);
+    expect(first).to.include({ state: 'pending', made: 0, lease_by: fixture.queue.instance });
     expect(await fixture.log.queued()).to.equal(2);
     await until('no marker', async () => (await fixture.deps.events.count({ fan_at: { gt: '' } })) === 0);
     finish();
@@ -245,7 +242,7 @@ describe('webhooks: processes and crashes', function () {
     expect(to.got).to.have.length(2);
   });
 
-  it('disabled while deliveries wait in memory, they are held', async () => {
+  it('holds deliveries that wait when their webhook is disabled', async () => {
     const fixture = process();
     let finish = (): void => undefined;
     to.answer = ({ response }) => (finish = () => response.writeHead(204).end());
@@ -288,11 +285,17 @@ describe('webhooks: processes and crashes', function () {
     const fixture = process();
     await fixture.hook(to.url);
     const real = fixture.deps.deliveries.bulk.bind(fixture.deps.deliveries);
-    fixture.deps.deliveries.bulk = () => Promise.reject(new Error('the disk is full'));
+    fixture.deps.deliveries.bulk = (ops) =>
+      ops.some((op) => 'change' in op && op.update.push !== undefined)
+        ? Promise.reject(new Error('the disk is full'))
+        : real(ops);
     await fixture.emit({ id: 'evt_1' });
     await fixture.workers.idle();
-    expect([to.got.length, await fixture.deps.deliveries.count()]).to.deep.equal([1, 0]);
+    expect(to.got).to.have.length(1);
+    expect((await fixture.deliveries())[0]).to.include({ state: 'pending', made: 0 });
     fixture.deps.deliveries.bulk = real;
+    await fixture.turn();
+    fixture.clock.advance(LEASE_MS);
     await fixture.turn();
     expect(to.got).to.have.length(2);
     expect((await fixture.deliveries())[0]).to.include({ state: 'success', made: 1 });
