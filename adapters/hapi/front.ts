@@ -72,7 +72,7 @@ export class Front {
     const path = mark < 0 ? url : url.slice(0, mark);
     if (path === TIMES || (path.startsWith(`${ASSETS}${plugin}/`) && !/\.\.|%/.test(path))) return url;
     const full = path === prefix || path.startsWith(`${prefix}/`) ? path : `${prefix}${path === '/' ? '' : path}`;
-    return this.shared.sharedPages.has(plugin, full) ? full + (mark < 0 ? '' : url.slice(mark)) : null;
+    return this.shared.ownHostPaths.has(plugin, full) ? full + (mark < 0 ? '' : url.slice(mark)) : null;
   }
 }
 

@@ -41,6 +41,7 @@ import { describeRoutes } from './openapi/openapi.js';
 import type { HapiServerOptions } from './options.js';
 import { PageRoute } from './pages/page-route.js';
 import type { PageServices } from './pages/visitor.js';
+import { OwnHostPaths } from './pages/own-host-paths.js';
 import { ownPages } from './pages/own-pages.js';
 import { Panels } from './pages/panels.js';
 import { SharedPageRoute } from './pages/shared-page-route.js';
@@ -214,6 +215,7 @@ export class HapiServer implements HttpServer {
       servesPage: this.#handlers.servesPage,
       hasPage: (path) => parts.pages.some(({ spec }) => spec.path === path),
       sharedPages: new SharedPages(() => clock.monotonic()),
+      ownHostPaths: new OwnHostPaths(),
       panels: new Panels(parts.panels, views, log, wait),
       forms: parts.forms ?? null,
       projects: parts.projects ?? null,
@@ -231,9 +233,10 @@ export class HapiServer implements HttpServer {
   }
 
   #mountPage(page: MountedPage, shared: PageServices): void {
-    const { path, method = 'GET', shared: everybody } = page.spec;
+    const { path, method = 'GET', shared: everybody, onOwnHosts = everybody !== undefined } = page.spec;
     const { handler } =
       everybody === undefined ? new PageRoute(page, shared) : new SharedPageRoute(page, everybody.maxAgeMs, shared);
+    if (onOwnHosts) shared.ownHostPaths.add(page.plugin, path);
     this.#handlers.add(method, path, handler, method === 'GET');
     this.#paths.add(path, [method]);
   }

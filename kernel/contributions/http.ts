@@ -51,6 +51,8 @@ export function pageFaults(
   if (views === null) faults.push(NO_VIEWS);
   if (page.shared !== undefined && (page.access !== 'public' || method !== 'GET'))
     faults.push("`shared` goes with `access: 'public'` and GET alone: everybody is given the same bytes");
+  if ((page.basic !== undefined || page.onOwnHosts === true) && page.access !== 'public')
+    faults.push("`basic` and `onOwnHosts` go with `access: 'public'` alone");
   if (page.files === true && (page.access === 'public' || method !== 'POST'))
     faults.push('`files` goes with POST and a session');
   if (faults.length === 0) faults.push(...pathTaken(method, page.path, plugin, claims));

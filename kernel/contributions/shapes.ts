@@ -124,7 +124,9 @@ export const PAGE = Joi.object({
   limits: Joi.object(),
   panels: Joi.boolean(),
   creates: Joi.boolean(),
-  shared: Joi.object({ maxAgeMs: Joi.number().integer().min(100).required() }),
+  shared: Joi.object({ maxAgeMs: Joi.number().integer().min(100).required(), personal: Joi.function() }),
+  basic: duck,
+  onOwnHosts: Joi.boolean(),
   projectQuery: Joi.string(),
   upload: Joi.object({
     file: Joi.string().required(),

@@ -1,5 +1,15 @@
 /** What the services of this plugin are built on, so that a test puts its own in their place. */
-import { token, type Clock, type Collection, type Doc, type Ids, type Logger } from '../../kernel/contract.js';
+import {
+  token,
+  type Cipher,
+  type Clock,
+  type Collection,
+  type Doc,
+  type Ids,
+  type Logger,
+  type PasswordHasher,
+} from '../../kernel/contract.js';
+import type { AttemptThrottle } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
@@ -28,6 +38,10 @@ export interface StatusPagesDeps {
   /** What the page of a project shows where it has no name, colour or logo of its own. */
   brands: Pick<SellerBrands, 'of' | 'logo'>;
   audit: Pick<AuditLog, 'record'>;
+  hasher: PasswordHasher;
+  cipher: Pick<Cipher, 'seal' | 'open'>;
+  /** Of wrong passwords. */
+  throttle: AttemptThrottle;
   /** `server.base_url` without a slash at its end; with a free port it is known only once the server listens. */
   baseUrl: () => string;
   /** `statuspages.hosts`: names that a page may take without an administrator. */

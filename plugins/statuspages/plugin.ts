@@ -5,6 +5,7 @@
  */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
+import { THROTTLE } from '../../ports/domain/access.js';
 import { AUDIT, AUDIT_TARGETS } from '../../ports/domain/audit.js';
 import { PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
@@ -28,7 +29,7 @@ export default definePlugin<StatusPagesConfig>({
   version: '1.0.0',
   api: 1,
   title: 'Status pages',
-  needs: [AUDIT, PROJECTS, SELLER_BRANDS, WATCHDOG].map(({ name }) => name),
+  needs: [AUDIT, PROJECTS, SELLER_BRANDS, THROTTLE, WATCHDOG].map(({ name }) => name),
   extends: [AUDIT_TARGETS.point, PROJECT_USAGE.point],
   config,
   collections: [
@@ -54,6 +55,9 @@ export default definePlugin<StatusPagesConfig>({
       projects: ctx.resolve(PROJECTS),
       brands: ctx.resolve(SELLER_BRANDS),
       audit: ctx.resolve(AUDIT),
+      hasher: ctx.ports.hasher,
+      cipher: ctx.ports.cipher,
+      throttle: ctx.resolve(THROTTLE),
       baseUrl: () => app.base_url.replace(/\/$/, ''),
       timezone: app.timezone,
       hosts: ctx.config.hosts,

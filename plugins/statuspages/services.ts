@@ -3,11 +3,18 @@ import type { Clock, Instances, PluginContext } from '../../kernel/contract.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import { DEPS, type StatusPagesDeps } from './deps.js';
 import { PageHosts } from './shown/hosts.js';
+import { PageLock } from './shown/page-lock.js';
 import { ShownPage } from './shown/shown-page.js';
 import { Announcements } from './store/announcements.js';
 import { StatusPages } from './store/pages.js';
 
-const SERVICES = { pages: StatusPages, announcements: Announcements, shown: ShownPage, hosts: PageHosts };
+const SERVICES = {
+  pages: StatusPages,
+  announcements: Announcements,
+  shown: ShownPage,
+  hosts: PageHosts,
+  lock: PageLock,
+};
 
 export type StatusPageServices = Instances<typeof SERVICES> & {
   clock: Clock;

@@ -1,6 +1,7 @@
 /** A page, and a card on the dashboard, as data. */
 import type { ObjectSchema } from 'joi';
 import type { Reply } from './answer.js';
+import type { BasicGuard } from './basic.js';
 import type { SessionPrincipal } from './principal.js';
 import type { OpenBucket } from './rates.js';
 import type { HttpRequest } from './request.js';
@@ -60,9 +61,17 @@ export interface PageSpec {
   /**
    * A public page that is the same for everybody: no session, no form token, no layout, and its query is not looked at.
    * It is rendered when somebody asks and the last rendering is older than `maxAgeMs`; until then everyone gets the
-   * same bytes, with an ETag. Nobody is counted for these.
+   * same bytes, with an ETag. Nobody is counted for these. While `personal` answers true, each visitor is answered
+   * separately, as by any public page, and nothing is stored.
    */
-  shared?: { maxAgeMs: number };
+  shared?: { maxAgeMs: number; personal?: (params: Readonly<Record<string, string>>) => Promise<boolean> };
+  /**
+   * A public page that takes HTTP Basic too: the guard checks an `Authorization` header, whose sender is then the
+   * `principal`. A shared page reads the header only while it is personal.
+   */
+  basic?: BasicGuard;
+  /** A host that shows a page of this plugin (`OwnHosts`) serves this page too, as it does shared pages. */
+  onOwnHosts?: boolean;
   /**
    * Name of the query parameter that leaves one project of a list: where the address does not name one, the project
    * that the visitor has chosen in the bar fills it in (`HttpRequest.chosenProject`).

@@ -14,6 +14,7 @@ export class View extends Answer {
   /** Told to scripts that ask for JSON, in place of the page. */
   refusal: FormRefusal | null = null;
   holdsSecret = false;
+  isDocument = false;
   onceThen: { label: string; href: string } | null = null;
   /** @param template file name in the plugin's `views/`, without `.hbs`. */
   constructor(
@@ -30,6 +31,11 @@ export class View extends Answer {
   withRefusal(status: number, refusal: FormRefusal): this {
     this.refusal = refusal;
     return this.withStatus(status);
+  }
+  /** The view is a whole document: no layout stands around it. */
+  withoutLayout(): this {
+    this.isDocument = true;
+    return this;
   }
   /**
    * The page shows a secret that it will show again. It is sent uncompressed: beside text that somebody else can

@@ -7,6 +7,7 @@ import { Redirect, Reply, SharedBytes, View, type MountedPage, type PageResult }
 import type { HttpResponse } from '../wire/http-response.js';
 import { IncomingRequest } from '../wire/incoming-request.js';
 import { setCookie } from '../wire/cookies.js';
+import { judgeBasic } from '../access/basic.js';
 import { csrfMatches, masked, SESSION_COOKIE } from '../access/csrf.js';
 import { tellRefusal } from '../access/refusals.js';
 import { JSON_TYPE, successJson } from '../wire/envelope.js';
@@ -171,6 +172,8 @@ export class PageRoute {
     const query = this.#query.check(await withChosen(this.shared.projects, visitor, spec, call));
     if (query instanceof Failure) return wordsOf(query);
     call.query = query.value;
+    const denied = await this.#checkBasic(call);
+    if (denied !== null) return denied;
     // The badges are requested while the page works, after the page's own questions.
     if (!this.#isForm) {
       const handled = spec.handle(call);
@@ -195,6 +198,17 @@ export class PageRoute {
     } finally {
       this.shared.navigation.changed();
     }
+  }
+
+  /** Checks the `Authorization` header of a page that takes HTTP Basic. @returns why the caller may not pass */
+  async #checkBasic(call: IncomingRequest): Promise<Failure | null> {
+    const { basic } = this.mounted.spec;
+    const { authorization } = call.rawHeaders;
+    if (basic === undefined || authorization === undefined) return null;
+    const judged = await judgeBasic(basic, call, authorization);
+    if (judged instanceof Failure) return judged;
+    call.principal = judged;
+    return null;
   }
 
   /**
@@ -226,7 +240,9 @@ export class PageRoute {
    */
   #counted(result: PageResult | Failure, call: IncomingRequest): PageResult | Failure {
     const status = result instanceof Failure || result instanceof View ? result.status : 200;
-    if (status !== 401 || !this.#isForm || !this.#policy.public) return result;
+    const isBasic = this.mounted.spec.basic !== undefined && call.rawHeaders['authorization'] !== undefined;
+    const isGuess = this.#isForm || isBasic;
+    if (status !== 401 || !isGuess || !this.#policy.public) return result;
     const { failures } = this.shared.limits;
     const key = call.network;
     return failures.take(key) ? result : failures.refusal(key);
@@ -270,7 +286,7 @@ export class PageRoute {
     ]);
     // A page of a new session carries the token of this session.
     const { csrf_token } = view.context;
-    const layout = visitor.session ? 'app' : 'blank';
+    const layout = view.isDocument ? null : visitor.session ? 'app' : 'blank';
     const styles = shared.assets.stylesOf([plugin, ...(panels ? shared.panels.plugins : [])]);
     // Field by field: spreads would give each page's object a shape of its own among the old (decision 020).
     context['styles'] = styles;

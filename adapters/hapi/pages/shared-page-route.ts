@@ -4,6 +4,7 @@
  * asked for is counted as an open question of its address.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
+import { SingleFlight } from '../../../lib/single-flight.js';
 import { Redirect, Reply, SharedBytes, type MountedPage, type PageResult } from '../../../ports/http.js';
 import { paramsFit, paramsRule } from '../validation/validate.js';
 import type { Observe } from '../transport/request-metrics.js';
@@ -14,35 +15,54 @@ import type { HttpResponse } from '../wire/http-response.js';
 import { IncomingRequest } from '../wire/incoming-request.js';
 import { redirectResponse } from '../wire/redirect.js';
 import { refusalPage } from './refusal-page.js';
+import { PageRoute } from './page-route.js';
 import { HTML_TYPE, NOBODY, type PageServices } from './visitor.js';
 
 export class SharedPageRoute {
   readonly #params: ReturnType<typeof paramsRule>;
   readonly #observe: Observe;
+  /** Answers visitors separately; null: the page is always the same for everybody. */
+  readonly #personal: PageRoute | null;
+  readonly #checks = new SingleFlight<boolean>();
 
   constructor(
     private readonly mounted: MountedPage,
     private readonly maxAgeMs: number,
     private readonly shared: PageServices,
   ) {
-    const { plugin, spec } = mounted;
+    const { spec } = mounted;
+    this.#personal = spec.shared?.personal === undefined ? null : new PageRoute(mounted, shared);
     this.#params = paramsRule(spec.input?.params);
     this.#observe = shared.timings.forRoute(['GET'], spec.path, 'page');
-    shared.sharedPages.add(plugin, spec.path);
   }
 
   /** hapi's handler. Never throws. */
   readonly handler = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
     const { shared } = this;
+    if (this.#personal !== null && (await this.#isPersonal(request))) return this.#personal.handler(request, h);
     const began = shared.clock.monotonic();
     const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
     shared.requests.known(request.raw.req, { id, route: this.mounted.spec.path, who: () => 'nobody' });
     const asked = { raw: request.raw, path: request.path, params: request.params as unknown, query: {} };
-    const call = new IncomingRequest(id, asked, shared.addressOf, shared.secure);
+    const call = new SharedRequest(id, asked, shared.addressOf, shared.secure);
     const answer = await shared.sharedPages.take(request.path, this.maxAgeMs, () => this.#answer(request, call));
     this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
     return shared.sending.send(request, h, id, shared.headers.page, answer);
   };
+
+  /** Asks nobody while there is an answer for everybody: what visitors are answered separately is not stored. */
+  async #isPersonal({ path, params: given }: Request): Promise<boolean> {
+    if (this.shared.sharedPages.isFresh(path)) return false;
+    const { spec, ready } = this.mounted;
+    const params = ready() ? paramsFit(this.#params, given as Record<string, string>) : null;
+    if (params === null) return false;
+    try {
+      return await this.#checks.share(path, async () => (await spec.shared?.personal?.(params)) ?? false);
+    } catch {
+      // The handler meets the same fault, and its answer reports it.
+      return false;
+    }
+  }
 
   async #answer(request: Request, call: IncomingRequest): Promise<HttpResponse> {
     const { inFlight } = this.shared;
@@ -94,5 +114,12 @@ export class SharedPageRoute {
 
   #refused(failure: Failure, request: Request, call: IncomingRequest): Promise<HttpResponse> {
     return refusalPage(this.shared, request, call, NOBODY, failure);
+  }
+}
+
+/** A request whose answer everybody is given: the handler sees nothing that belongs to one visitor. */
+class SharedRequest extends IncomingRequest {
+  override get cookies(): Readonly<Record<string, string>> {
+    return {};
   }
 }

@@ -17,11 +17,7 @@ class Unkept extends Error {
   }
 }
 
-/** A text as an expression that matches only this text. */
-const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]|{}]/g, String.raw`\$&`);
-
 export class SharedPages {
-  readonly #pages: { plugin: string; shape: RegExp }[] = [];
   readonly #answers: LRUCache<string, HttpResponse, () => Promise<HttpResponse>>;
 
   /** @param monotonic milliseconds that never go back */
@@ -38,15 +34,9 @@ export class SharedPages {
     });
   }
 
-  /** @param route as the plugin wrote it: `/status/{slug}` */
-  add(plugin: string, route: string): void {
-    const words = route.split(/\{\w+\}/);
-    this.#pages.push({ plugin, shape: new RegExp(`^${words.map(literal).join('([^/]+)')}$`) });
-  }
-
-  /** Whether this plugin has a shared page of this path. */
-  has(plugin: string, path: string): boolean {
-    return this.#pages.some((page) => page.plugin === plugin && page.shape.test(path));
+  /** Whether there is an answer that is not too old. */
+  isFresh(path: string): boolean {
+    return this.#answers.has(path);
   }
 
   /** Whether it was there when it was asked for last: then nobody is counted for it. */

@@ -10,6 +10,7 @@ import { ANON_COOKIE, ANON_SHAPE, masked, SESSION_COOKIE } from '../access/csrf.
 import type { Assets } from './assets.js';
 import { FLASH_COOKIE, readFlash } from '../wire/flash.js';
 import type { Navigation } from './navigation.js';
+import type { OwnHostPaths } from './own-host-paths.js';
 import { projectBar } from './project-choice.js';
 import type { Panels } from './panels.js';
 import type { SharedPages } from './shared-pages.js';
@@ -26,6 +27,7 @@ export interface PageServices extends RouteServices {
   hasPage: (path: string) => boolean;
   panels: Panels;
   sharedPages: SharedPages;
+  ownHostPaths: OwnHostPaths;
   /** Outcomes of forms; null: no plugin keeps them. */
   forms: FormMemory | null;
   /** Null: no plugin keeps projects. */

@@ -15,7 +15,7 @@ const stamp = () => {
 const look = async () => {
   try {
     const answer = await fetch(location.href, { cache: 'no-cache' });
-    if (answer.status === 404) return location.reload();
+    if (answer.status === 404 || answer.status === 401) return location.reload();
     if (!answer.ok) return;
     const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
     document.dispatchEvent(new CustomEvent('aos:fetched', { detail: next }));

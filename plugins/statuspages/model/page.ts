@@ -11,6 +11,8 @@ export const DAYS = 90;
 export const MOST_MONITORS = 5_000;
 /** Monitors that are looked at: branches grow after the page was saved. */
 export const MOST_SHOWN = 2 * MOST_MONITORS;
+/** bcrypt reads no more. */
+export const MAX_PASSWORD_BYTES = 72;
 export const MOST_COMPONENTS = 50;
 export const MOST_SOURCES = 100;
 
@@ -23,6 +25,13 @@ export interface Component {
   subtree: string | null;
   /** The names and states of those of its monitors that are public are shown below it. */
   details: boolean;
+}
+
+/** A page's password, hashed, under an id that no other has: what it opened ends with it. */
+export interface PagePassword {
+  [field: string]: string;
+  id: string;
+  hash: string;
 }
 
 export interface StatusPageDoc extends Doc {
@@ -47,6 +56,8 @@ export interface StatusPageDoc extends Doc {
   logo_type: string | null;
   /** The last part of the address under which it can be looked at before it is published. */
   preview_key: string;
+  /** Visitors must enter it; null or absent: none. */
+  password?: PagePassword | null;
   created_by: string;
   created_at: string;
   updated_at: string;
@@ -72,6 +83,8 @@ export interface PageFields {
   published?: boolean;
   host?: string | null;
   project?: string | null;
+  /** Null removes it. */
+  password?: string | null;
   components?: ComponentFields[];
 }
 
@@ -113,6 +126,16 @@ const fields = {
       'A name that shows this page and nothing else of the service: one of `statuspages.hosts`, or set by an administrator',
     ),
   project: joi.string().max(64).allow(null).empty('').description('Only monitors of this project count'),
+  password: joi
+    .string()
+    .min(8)
+    .max(200)
+    .pattern(/^\P{Cc}*$/u)
+    .message('must have no control characters')
+    .allow(null)
+    .description(
+      `Visitors must enter it to see the page; at most ${MAX_PASSWORD_BYTES} bytes of UTF-8. null removes it. It is never answered`,
+    ),
   components: joi.array().items(componentBody).max(MOST_COMPONENTS).description('In the order of the page'),
 };
 const slug = joi
@@ -156,6 +179,7 @@ export const pageShape = named(
       }),
     ),
     logo_type: words,
+    has_password: joi.boolean().description('Visitors must enter a password'),
     url: joi.string().description('Where visitors see it, once it is published'),
     preview_url: joi.string().description('Where whoever knows the address sees it before'),
     created_by: joi.string(),
@@ -164,17 +188,24 @@ export const pageShape = named(
   }),
 );
 
-export type StatusPageView = Omit<StatusPageDoc, 'host' | 'preview_key' | 'rev'> & {
+export type StatusPageView = Omit<StatusPageDoc, 'host' | 'preview_key' | 'password' | 'rev'> & {
+  has_password: boolean;
   host: string | null;
   url: string;
   preview_url: string;
 };
 
+export const hasPassword = ({ password }: Pick<StatusPageDoc, 'password'>): boolean =>
+  password !== null && password !== undefined;
+
 export const pathOf = (slugged: Pick<StatusPageDoc, 'slug'>): string => `/status-page/${slugged.slug}`;
 
 /** @param baseUrl of the service, without a slash at its end */
-export function viewOf({ preview_key, rev: _rev, host, ...page }: StatusPageDoc, baseUrl: string): StatusPageView {
+export function viewOf(
+  { preview_key, password, rev: _rev, host, ...page }: StatusPageDoc,
+  baseUrl: string,
+): StatusPageView {
   const url = host === undefined ? `${baseUrl}${pathOf(page)}` : `https://${host}/`;
   const preview_url = `${baseUrl}${pathOf(page)}/preview/${preview_key}`;
-  return { ...page, id: page.id, host: host ?? null, url, preview_url };
+  return { ...page, id: page.id, host: host ?? null, has_password: hasPassword({ password }), url, preview_url };
 }

@@ -23,6 +23,9 @@ export function pageFields(request: HttpRequest, creating: boolean): PageFields 
   const given: Record<string, unknown> = { indexed: form['indexed'] === 'true' };
   for (const name of ['slug', 'title', 'timezone']) given[name] = textOf(form, name);
   for (const name of ['text', 'seller', 'colour', 'project']) given[name] = textOf(form, name) || null;
+  // As it was typed: a password may begin or end with a blank.
+  if (form['remove_password'] === 'true') given['password'] = null;
+  else if (typeof form['password'] === 'string' && form['password'] !== '') given['password'] = form['password'];
   // The form of who may not say it has no such field.
   if ('host' in form) given['host'] = textOf(form, 'host') || null;
   return fromForm(creating ? pageBody : editBody, given, { convert: true }) as PageFields;

@@ -1,31 +1,32 @@
 /**
  * What visitors see of a status page: the page, its feeds, its badge, its logo and its colour. Each is made once a
- * second at most and given to everybody (`shared`); what is not published is as unknown as what is not there.
+ * second at most and given to everybody (`shared`), unless the page has a password; what is not published is as unknown
+ * as what is not there.
  */
 import joi from 'joi';
-import { text, View, type PageSpec } from '../../../kernel/contract.js';
+import { text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { brandStyles } from '../../../lib/brand/colour.js';
 import { LOGO_HEADERS } from '../../../lib/brand/logo.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { formatBadgeJson, badgeSvg } from '../../../lib/text/badge.js';
 import { atom, rss, type Feed } from '../model/feed.js';
-import { viewOf, type StatusPageDoc } from '../model/page.js';
+import { hasPassword, pathOf, viewOf, type StatusPageDoc } from '../model/page.js';
 import { BADGE } from '../model/words.js';
 import type { StatusPageServices } from '../services.js';
+import { answerLocked, passwordPage, provesPassword, type FindPage, type LockedAnswer } from './password.js';
 
 /** Other processes' changes are seen within it. */
-const shared = { maxAgeMs: 1_600 };
+const MAX_AGE_MS = 1_600;
 const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const FEED_DAYS = 180;
 /** Shown in pages of other hosts too. */
 const ANYWHERE = { 'cross-origin-resource-policy': 'cross-origin', 'access-control-allow-origin': '*' };
 
 type Make = (page: StatusPageDoc) => Promise<ReturnType<typeof text> | View>;
-
 /** @param baseUrl of the service */
 export function visitorPages(
-  { pages, announcements, shown, clock }: StatusPageServices,
+  { pages, announcements, shown, clock, lock }: StatusPageServices,
   baseUrl: () => string,
 ): PageSpec[] {
   const find = async (slug: string): Promise<StatusPageDoc> => {
@@ -33,28 +34,52 @@ export function visitorPages(
     if (page === null) throw notFound('such page');
     return page;
   };
-  const at = (path: string, make: Make): PageSpec => ({
+  const published: FindPage = async ({ params }) => {
+    const page = await find(params['slug'] ?? '');
+    if (!page.published) throw notFound('such page');
+    return page;
+  };
+  const previewed: FindPage = async ({ params }) => {
+    const page = await find(params['slug'] ?? '');
+    if (params['key'] !== page.preview_key) throw notFound('such page');
+    return page;
+  };
+  const slug = joi.string().max(64).required();
+  const publicInput = { params: joi.object({ slug }) };
+  const previewInput = { params: joi.object({ slug, key: joi.string().max(64).required() }) };
+
+  /** A page that is the same for everybody, unless it has a password. */
+  const shownTo = (
+    path: string,
+    { input, page: need, make, locked }: Pick<PageSpec, 'input'> & { page: FindPage; make: Make; locked: LockedAnswer },
+  ): PageSpec => ({
     path: `/status-page/{slug}${path}`,
     title: 'Status',
     access: 'public',
-    shared,
-    input: { params: joi.object({ slug: joi.string().max(64).required() }) },
+    shared: {
+      maxAgeMs: MAX_AGE_MS,
+      personal: async ({ slug: name = '' }) => {
+        const page = SLUG.test(name) ? await pages.bySlug(name) : null;
+        return page !== null && hasPassword(page);
+      },
+    },
+    limits: { bucket: 'rest', proves: provesPassword },
+    basic: lock,
+    input,
     handle: async (request) => {
-      const page = await find(request.params['slug'] ?? '');
-      if (!page.published) throw notFound('such page');
+      const page = await need(request);
+      if (!lock.isOpen(page, request)) return answerLocked(locked, request.path);
       const answer = await make(page);
-      return page.indexed ? answer : answer.header('x-robots-tag', 'noindex');
+      if (hasPassword(page)) answer.header('cache-control', 'private, no-store');
+      return page.indexed && need === published && !hasPassword(page)
+        ? answer
+        : answer.header('x-robots-tag', 'noindex');
     },
   });
-  const preview = (path: string, make: Make): PageSpec => ({
-    ...at(`/preview/{key}${path}`, make),
-    input: { params: joi.object({ slug: joi.string().max(64).required(), key: joi.string().max(64).required() }) },
-    handle: async ({ params }) => {
-      const page = await find(params['slug'] ?? '');
-      if (params['key'] !== page.preview_key) throw notFound('such page');
-      return (await make(page)).header('x-robots-tag', 'noindex');
-    },
-  });
+  const at = (path: string, make: Make, locked: LockedAnswer = 'error'): PageSpec =>
+    shownTo(path, { input: publicInput, page: published, make, locked });
+  const preview = (path: string, make: Make, locked: LockedAnswer = 'error'): PageSpec =>
+    shownTo(`/preview/{key}${path}`, { input: previewInput, page: previewed, make, locked });
   /** What a page needs, below its own address and below that of its preview. */
   const both = (path: string, make: Make): PageSpec[] => [at(path, make), preview(path, make)];
   const feedOf = async (page: StatusPageDoc, name: string): Promise<Feed> => {
@@ -69,17 +94,27 @@ export function visitorPages(
   };
 
   return [
-    at('', async (page) => new View('shown-page', await shown.context(page, false))),
-    at('/feed.xml', async (page) => text(rss(await feedOf(page, 'feed.xml')), 'application/rss+xml; charset=utf-8')),
-    at('/feed.atom', async (page) =>
-      text(atom(await feedOf(page, 'feed.atom'), page.id), 'application/atom+xml; charset=utf-8'),
+    at('', async (page) => new View('shown-page', await shown.context(page, false)).withoutLayout(), 'form'),
+    at(
+      '/feed.xml',
+      async (page) => text(rss(await feedOf(page, 'feed.xml')), 'application/rss+xml; charset=utf-8'),
+      'challenge',
     ),
-    at('/badge.json', async (page) => {
-      const [word, colour] = BADGE[await shown.state(page)];
-      const badge = text(formatBadgeJson(page.title, word, colour), 'application/json; charset=utf-8');
-      for (const [name, value] of Object.entries(ANYWHERE)) badge.header(name, value);
-      return badge;
-    }),
+    at(
+      '/feed.atom',
+      async (page) => text(atom(await feedOf(page, 'feed.atom'), page.id), 'application/atom+xml; charset=utf-8'),
+      'challenge',
+    ),
+    at(
+      '/badge.json',
+      async (page) => {
+        const [word, colour] = BADGE[await shown.state(page)];
+        const badge = text(formatBadgeJson(page.title, word, colour), 'application/json; charset=utf-8');
+        for (const [name, value] of Object.entries(ANYWHERE)) badge.header(name, value);
+        return badge;
+      },
+      'challenge',
+    ),
     at('/badge.svg', async (page) => {
       const [word, colour] = BADGE[await shown.state(page)];
       const badge = text(badgeSvg(page.title, word, colour), 'image/svg+xml; charset=utf-8');
@@ -90,12 +125,27 @@ export function visitorPages(
     ...both('/brand.css', async (page) =>
       text(brandStyles((await shown.brand(page)).colour), 'text/css; charset=utf-8'),
     ),
-    preview('', async (page) => {
-      const view = new View('shown-page', await shown.context(page, true));
-      return view.header('referrer-policy', 'no-referrer');
+    preview(
+      '',
+      async (page) => {
+        const view = new View('shown-page', await shown.context(page, true)).withoutLayout();
+        return view.header('referrer-policy', 'no-referrer');
+      },
+      'form',
+    ),
+    passwordPage(lock, { path: '', input: publicInput, page: published, home: homeOf }),
+    passwordPage(lock, {
+      path: '/preview/{key}',
+      input: previewInput,
+      page: previewed,
+      home: (page) => `${pathOf(page)}/preview/${page.preview_key}`,
     }),
   ];
 }
+
+/** Where a visitor finds the page at the host that was asked. */
+const homeOf = (page: StatusPageDoc, { headers }: HttpRequest): string =>
+  page.host !== undefined && headers['host']?.replace(/:\d*$/, '').toLowerCase() === page.host ? '/' : pathOf(page);
 
 async function pictureOf(shown: StatusPageServices['shown'], page: StatusPageDoc): Promise<ReturnType<typeof text>> {
   const logo = await shown.logo(page);

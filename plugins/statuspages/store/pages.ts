@@ -10,11 +10,14 @@ import type { AuditFields } from '../../../ports/domain/audit.js';
 import { mayNameHost, nameOfCaller, ownProject } from '../caller.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import {
+  hasPassword,
+  MAX_PASSWORD_BYTES,
   MOST_MONITORS,
   viewOf,
   type Component,
   type ComponentFields,
   type PageFields,
+  type PagePassword,
   type StatusPageDoc,
   type StatusPageView,
 } from '../model/page.js';
@@ -151,7 +154,7 @@ export class StatusPages {
   }
 
   async #with(before: StatusPageDoc, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
-    const { components, host, text, seller, project = before.project, ...rest } = fields;
+    const { components, host, text, seller, password, project = before.project, ...rest } = fields;
     const timezone = rest.timezone ?? before.timezone;
     if (!isZone(timezone)) throw invalid({ timezone: 'is not the name of a time zone' });
     const { host: known, ...page } = before;
@@ -174,8 +177,15 @@ export class StatusPages {
       components: components === undefined ? before.components : components.map(componentOf),
       ...(own !== undefined && { host: own }),
     };
+    if (password !== undefined && password !== null && Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
+      throw invalid({ password: `must have at most ${MAX_PASSWORD_BYTES} bytes` });
     if (components !== undefined || after.project !== before.project) await this.#checkComponents(after);
-    return after;
+    return password === undefined ? after : { ...after, password: await this.#hash(password) };
+  }
+
+  async #hash(password: string | null): Promise<PagePassword | null> {
+    const { ids, hasher } = this.deps;
+    return password === null ? null : { id: ids.secret(16), hash: await hasher.hash(password) };
   }
 
   async #project(slug: string | null, principal: Principal): Promise<string | null> {
@@ -224,8 +234,9 @@ const componentOf = ({ name, sources = [], subtree = null, details = false }: Co
 const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null);
 
 /** What the audit log shows of it. */
-const auditedOf = ({ components, preview_key: _key, ...page }: StatusPageDoc): AuditFields => ({
+const auditedOf = ({ components, preview_key: _key, password, ...page }: StatusPageDoc): AuditFields => ({
   ...(page as unknown as AuditFields),
+  password: hasPassword({ password }) ? 'set' : null,
   host: page.host ?? null,
   components: components.map(({ name }) => name).join(', '),
 });
