@@ -47,6 +47,9 @@ describe('conformance: the bug tracker', () => {
       });
       expect(answer.json).to.include({ created: true, deduplicated: false, item_status: 'open', severity: 'high' });
       expect(answer.json).to.include({ id: item.id, ref: item.ref, dedup_key: item.dedup_key, client_ref: null });
+      const again = await report({ title: item.title });
+      expect(again.status).to.equal(200);
+      expect(again.json).to.include({ id: item.id, created: false, deduplicated: true });
       expect(item.untrusted_fields).to.have.members(['title', 'tags', 'app_version', 'first_build', 'last_build']);
     });
 
@@ -63,6 +66,7 @@ describe('conformance: the bug tracker', () => {
       ['an unknown type', { type: 'task' }, 'type'],
       ['an unknown level', { error_level: 'info' }, 'error_level'],
       ['a long client_ref', { client_ref: 'x'.repeat(201) }, 'client_ref'],
+      ['a description that is a number', { description: 5 }, 'description'],
       ['tags that are no list', { tags: 'x' }, 'tags'],
       ['a line that is text', { line_no: '5' }, 'line_no'],
     ];
@@ -181,6 +185,7 @@ describe('conformance: the bug tracker', () => {
     const wrong =
       'bogus=1 status=foo status=open&status=foo type=x severity=x error_level=x sort=x order=x limit=0 limit=201 limit=abc ' +
       'limit= cursor= muted=maybe include_total=x action=other agent=x lease_seconds=60 limit=5&limit=6 project[]=x ' +
+      'updated_since=2026-01-01T00:00:00Z&sort=hit_count ' +
       'updated_since=yesterday updated_since=2026-11-20 updated_since=2026-11-20T08:15:30 updated_since=2026-13-20T08:15:30Z ' +
       'urgency=x updated_since=2026-02-30T08:15:30Z updated_since=2026-11-20T24:00:00Z';
     for (const query of wrong.split(' ')) {
@@ -193,7 +198,12 @@ describe('conformance: the bug tracker', () => {
 
     it('400 for a cursor of nobody and of another list', async () => {
       const { next_cursor } = (await list('sort=hit_count&limit=1')).json;
-      for (const query of ['cursor=abc', `sort=severity&cursor=${String(next_cursor)}`, 'cursor=%00'])
+      for (const query of [
+        'cursor=abc',
+        `sort=severity&cursor=${String(next_cursor)}`,
+        'cursor=%00',
+        'updated_since=2026-01-01T00:00:00Z&cursor=abc',
+      ])
         expectError(await list(query), 400, 'invalid_cursor');
     });
 
@@ -256,6 +266,8 @@ describe('conformance: the bug tracker', () => {
     it('is found by id and by ref, and 404 otherwise, for every route', async () => {
       const { id, ref } = await tracker.item();
       expect((await tracker.shown(ref)).id).to.equal(id);
+      const detail = await tracker.call('reader', 'GET', `/bugs/${ref}`);
+      expect(detail.json).to.include.keys('item', 'occurrences', 'comments', 'activity');
       const routes: [string, string, object?][] = [
         ['GET', ''],
         ['GET', '/comments'],
@@ -435,6 +447,13 @@ describe('conformance: the bug tracker', () => {
       const { id } = await tracker.item();
       for (const lease_seconds of [59, 14_401, '60', 1.5, null])
         expectError(await tracker.claim(id, { lease_seconds }), 422, 'validation_failed');
+      const long = await tracker.call('manager', 'POST', '/bugs?action=next', { lease_seconds: 14_401 });
+      expectError(long, 422, 'validation_failed');
+      for (const [method, path] of [
+        ['POST', '/bugs'],
+        ['GET', '/bugs?action=next&limit=5'],
+      ] as const)
+        expectError(await tracker.call('manager', method, path), 400, 'invalid_request');
       expectError(await tracker.call('manager', 'GET', '/bugs?action=next&lease_seconds=59'), 400, 'invalid_request');
     });
 

@@ -6,7 +6,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { wholeBody } from '../../adapters/sqlite/body/stored-body.js';
 import type { OccurrenceDoc } from '../../plugins/bugs/item/occurrence-documents.js';
-import { fieldsOf, Tracker } from './tracker.js';
+import { Tracker } from './tracker.js';
 import { codeOf, expectError, type Wire } from './wire.js';
 
 const ANSWER =
@@ -76,26 +76,6 @@ describe('conformance: the error stream', function () {
       });
     }
 
-    const bad: [string, object, string][] = [
-      ['no project', { project: undefined }, 'project'],
-      ['no level', { error_level: undefined }, 'error_level'],
-      ['another level', { error_level: 'info' }, 'error_level'],
-      ['no message', { error_message: undefined }, 'error_message'],
-      ['a context that is a list', { context: [] }, 'context'],
-      ['breadcrumbs that are an object', { breadcrumbs: {} }, 'breadcrumbs'],
-      ['tags that are an object', { tags: { a: 1 } }, 'tags'],
-      ['a fingerprint that is text', { fingerprint: 'x' }, 'fingerprint'],
-      ['a time that is none', { occurred_at: 'yesterday' }, 'occurred_at'],
-      ['a long client_ref', { client_ref: 'x'.repeat(201) }, 'client_ref'],
-    ];
-    for (const [what, fields, field] of bad) {
-      it(`422 for ${what}`, async () => {
-        const answer = await tracker.throws(tracker.error(fields));
-        expectError(answer, 422, 'validation_failed');
-        expect(fieldsOf(answer)).to.have.property(field);
-      });
-    }
-
     it('takes its aliases', async () => {
       const { json } = await tracker.throws(tracker.error({ file_path: 'src/a.ts', line_no: 7, release: '3.1' }));
       const item = await tracker.shown(String(json['id']));
@@ -112,65 +92,6 @@ describe('conformance: the error stream', function () {
       expectError(await tracker.throws(tracker.error(), 'nobody'), 401, 'unauthorized');
       const results = resultsOf(await tracker.throws([tracker.error(), tracker.error({ project: 'beta' })], 'key'));
       expect([results[0]?.['created'], results[1]?.error?.code]).to.deep.equal([true, 'insufficient_scope']);
-    });
-
-    it('takes lists of 1 to 100, each element on its own', async () => {
-      for (const n of [0, 101]) {
-        const answer = await tracker.throws(Array.from({ length: n }, () => tracker.error()));
-        expectError(answer, 422, 'validation_failed');
-      }
-      const hundred = await tracker.throws(Array.from({ length: 100 }, () => tracker.error()));
-      expect([hundred.status, resultsOf(hundred).filter(({ created }) => created === true).length]).to.deep.equal([
-        200, 100,
-      ]);
-      const error = tracker.error();
-      const mixed = await tracker.throws([
-        error,
-        5,
-        null,
-        {},
-        tracker.error({ error_level: 'x' }),
-        tracker.error({ project: 'no' }),
-        error,
-      ]);
-      const results = resultsOf(mixed);
-      expect([mixed.status, results.length, results[0]?.['created']]).to.deep.equal([200, 7, true]);
-      expect(results[6]).to.include({ created: false, hit_count: 2, id: results[0]?.['id'] });
-      for (const result of results.slice(1, 5)) expect(result.error).to.include.all.keys('code', 'message', 'fields');
-      expect(results.slice(1, 6).map(({ error: failed }) => failed?.code)).to.deep.equal([
-        ...Array.from({ length: 4 }, () => 'validation_failed'),
-        'unknown_project',
-      ]);
-    });
-
-    it('cuts by characters what is over its limit, and names it; what fits stays whole', async () => {
-      const long = {
-        error_message: '😀'.repeat(8193),
-        exception_class: 'C'.repeat(201),
-        stack_trace: 's'.repeat(65_537),
-        tags: Array.from({ length: 33 }, (_, i) => `t${i}`),
-        context: { a: 'x'.repeat(40_000), b: 1 },
-        breadcrumbs: Array.from({ length: 51 }, (_, i) => ({ i })),
-      };
-      const { json } = await tracker.throws(tracker.error(long));
-      expect(json['truncated']).to.have.members(Object.keys(long));
-      const { item, occurrences } = (await tracker.call('reader', 'GET', `/bugs/${String(json['id'])}`))
-        .json as unknown as {
-        item: { error_message: string; stack_trace: string; tags: string[] };
-        occurrences: { breadcrumbs: object[] }[];
-      };
-      expect(item.error_message).to.equal('😀'.repeat(8192));
-      expect([item.stack_trace.length, item.tags.length, occurrences[0]?.breadcrumbs.length]).to.deep.equal([
-        65_536, 32, 50,
-      ]);
-      const fits = {
-        error_message: '😀'.repeat(8192),
-        exception_class: 'D'.repeat(200),
-        stack_trace: '😀'.repeat(65_536),
-        tags: long.tags.slice(1),
-        breadcrumbs: long.breadcrumbs.slice(1),
-      };
-      expect((await tracker.throws(tracker.error(fits))).json['truncated']).to.deep.equal([]);
     });
 
     const packers = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
@@ -200,15 +121,6 @@ describe('conformance: the error stream', function () {
   });
 
   describe('groups', () => {
-    it('one client_ref counts once, in parallel, and whatever the text', async () => {
-      const error = tracker.error({ client_ref: tracker.word() });
-      const answers = await Promise.all(Array.from({ length: 30 }, () => tracker.throws(error)));
-      expect(new Set(answers.map(idOf)).size).to.equal(1);
-      expect(answers.filter(({ status }) => status === 201)).to.have.length(1);
-      const other = await tracker.throws({ ...tracker.error(), client_ref: error['client_ref'] });
-      expect([other.status, idOf(other), other.json['hit_count']]).to.deep.equal([200, idOf(answers[0] as Wire), 1]);
-    });
-
     it('none, cart, checkout, none are 1, 1, 2, 1; one by one and in a list', async () => {
       const origins = (): object[] => {
         const error = tracker.error();

@@ -135,25 +135,6 @@ describe('web: a session in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('opens the pages of administration, each with one heading', async () => {
-    await web.openTab();
-    for (const path of [
-      '/users',
-      '/tokens',
-      '/projects',
-      '/migrations',
-      '/system',
-      '/errors',
-      '/docs',
-      '/docs/operations',
-      '/docs/api',
-    ]) {
-      expect(await web.tab.go(path), path).to.equal(200);
-      expect(await web.tab.count('h1'), path).to.equal(1);
-    }
-    expect(web.tab.faults).to.deep.equal([]);
-  });
-
   it('reports violations of the policy', async () => {
     await web.openTab({ username: null, path: '/login' });
     await web.page.evaluate("document.body.setAttribute('style', 'color: red')");

@@ -355,21 +355,6 @@ describe('errorstream: intake', () => {
   });
 
   describe('credentials', () => {
-    it('requires the scope, or an intake key of the project', async () => {
-      expect(seen(await fixture.post(error(), { bearer: 'master:bugtracker:read' }))).to.deep.equal([
-        403,
-        'insufficient_scope',
-      ]);
-      expect(seen(await fixture.post(error(), { bearer: 'nonsense' }))).to.deep.equal([401, 'unauthorized']);
-      const own = { bearer: 'intake:', headers: { 'x-test-project': 'alpha' } };
-      expect((await fixture.post(error(), own)).status).to.equal(201);
-      const other = { bearer: 'intake:', headers: { 'x-test-project': 'beta' } };
-      expect(seen(await fixture.post(error(), other))).to.deep.equal([403, 'insufficient_scope']);
-      const list = await fixture.post([error(), error({ project: 'beta' })], other);
-      expect(results(list)[0]?.['error']).to.deep.include({ code: 'insufficient_scope' });
-      expect(results(list)[1]).to.deep.include({ created: true });
-    });
-
     it('lets browsers of other origins in', async () => {
       const answer = await fixture.post(error(), { headers: { origin: 'https://shop.example' } });
       expect(answer.headers['access-control-allow-origin']).to.equal('*');

@@ -64,46 +64,6 @@ for (const { name, open } of ENGINES)
       expect((await fixture.lists.detail(await made(), MANAGER)).requester).to.equal(null);
     });
 
-    it('hands over what the one before said, and the fix that did not last', async () => {
-      const id = await made();
-      expect((await claim(id)).handover).to.deep.include({ released_by: null, comments: [], earlier_fix: null });
-      const { lease } = await claim(id);
-      const { claim_token } = lease;
-      await fixture.leases.release(id, ONE, { claim_token, reason: 'needs a Mac', comment: 'Half done in branch x.' });
-      await fixture.comments.add(id, ADA, { body: 'A Mac is free.' });
-      const second = await claim(id, TWO);
-      expect(second.handover).to.include({ released_by: 'one', reason: 'needs a Mac' });
-      expect(second.handover.comments).to.have.lengthOf(2);
-      expect(second.handover.comments[0]).to.include({ body: 'A Mac is free.', author: 'ada' });
-      const fix = {
-        status: 'resolved',
-        resolved_in_build: '1.4.0',
-        fix_commit: 'abc123',
-        comment: 'Off by one.',
-      } as const;
-      await fixture.edits.edit(id, TWO, { ...fix, claim_token: second.lease.claim_token });
-      await fixture.edits.edit(id, ADA, { status: 'open' });
-      const { handover } = await fixture.lists.detail(id, ONE);
-      expect(handover.earlier_fix).to.deep.equal({ build: '1.4.0', commit: 'abc123', comment: 'Off by one.' });
-      const next = await fixture.nextItem.next(ONE, { agent: 'third' }, { id });
-      expect(next).to.have.nested.property('handover.earlier_fix.build', '1.4.0');
-    });
-
-    it('returns writes of others to the holder with renew, comment and change, each once', async () => {
-      const id = await made();
-      const { claim_token } = (await claim(id)).lease;
-      await fixture.comments.add(id, TWO, { body: 'Seen on web-2 as well.' });
-      const renewed = await fixture.leases.renew(id, ONE, { claim_token });
-      expect(renewed.news).to.have.lengthOf(1);
-      expect(renewed.news[0]).to.include({ kind: 'comment', body: 'Seen on web-2 as well.', author: 'two' });
-      expect((await fixture.leases.renew(id, ONE, { claim_token })).news).to.deep.equal([]);
-      await fixture.edits.edit(id, ADA, { severity: 'high', force: true, reason: 'customers call' });
-      const commented = await fixture.comments.add(id, ONE, { body: 'On it.', claim_token });
-      expect(commented.news?.some((one) => 'action' in one && one.action === 'severity')).to.equal(true);
-      expect((await fixture.edits.answered(id, ONE, { tags: ['x'], claim_token })).news).to.deep.equal([]);
-      expect(await fixture.edits.answered(await made(), TWO, { tags: ['x'] })).to.not.have.property('news');
-    });
-
     it('stops a resolve over a person’s unread comment once', async () => {
       const id = await made();
       const { claim_token } = (await claim(id)).lease;
@@ -164,33 +124,6 @@ for (const { name, open } of ENGINES)
       });
       expect(resolved.news).to.have.lengthOf(1);
       expect(resolved.news?.[0]).to.include({ body: 'Please.' });
-    });
-
-    it('a person’s hold ends the lease with its reason, and holds until it is lifted', async () => {
-      const id = await made();
-      const { claim_token } = (await claim(id)).lease;
-      expect(await codeOf(fixture.edits.edit(id, ADA, { hold: true }))).to.equal('reason_required');
-      expect(await codeOf(fixture.edits.edit(id, TWO, { hold: true, reason: 'x' }))).to.equal('insufficient_scope');
-      const held = await fixture.edits.edit(id, ADA, { hold: true, reason: 'Legal looks at it' });
-      expect(held).to.include({
-        status: 'open',
-        hold: true,
-        hold_reason: 'Legal looks at it',
-        claim: null,
-        reason: null,
-      });
-      const lost = await refused(fixture.leases.renew(id, ONE, { claim_token }));
-      expect(lost).to.include({ code: 'lease_lost', why: 'overridden', reason: 'Legal looks at it' });
-      expect(await refused(claim(id, TWO))).to.have.nested.property('hold.reason', 'Legal looks at it');
-      expect(await codeOf(claim(id, TWO))).to.equal('on_hold');
-      const none = await fixture.nextItem.next(TWO, {}, { id });
-      expect(none).to.deep.include({ item: null });
-      expect(none).to.have.nested.property('waiting.on_hold', 1);
-      expect(await codeOf(fixture.edits.edit(id, ONE, { hold: false }))).to.equal('insufficient_scope');
-      await fixture.edits.edit(id, ADA, { hold: false });
-      expect((await fixture.nextItem.next(TWO, {}, { id })).item).to.include({ id, hold: false, hold_reason: null });
-      const forced = { hold: true, force: true, reason: 'stop' };
-      expect(await fixture.edits.edit(id, ONE, forced)).to.include({ hold: true, status: 'open' });
     });
 
     it('counts what waits, and why', async () => {
@@ -302,28 +235,6 @@ for (const { name, open } of ENGINES)
         expect(await Promise.all(Array.from({ length: 12 }, next))).to.deep.equal(Array(12).fill('none'));
       } finally {
         fixture.deps.config.max_claims = before;
-      }
-    });
-
-    it('claims by a token made for one agent under that name alone', async () => {
-      const id = await made({ target_agent: 'fixer' });
-      const bound = { ...ONE, agent: 'fixer' };
-      expect(await codeOf(fixture.leases.claim(id, bound, { agent: 'other' }))).to.equal('insufficient_scope');
-      expect(await codeOf(fixture.nextItem.next(bound, { agent: 'other' }, { id }))).to.equal('insufficient_scope');
-      expect((await fixture.nextItem.next(bound, {}, { id })).item).to.have.nested.property('claim.agent', 'fixer');
-    });
-
-    it('takes a comment of a person or of the reporter as the answer to a question', async () => {
-      const id = await made({ reported_by: TWO.id });
-      const ask = (): Promise<unknown> => fixture.edits.edit(id, ADA, { status: 'needs_info' });
-      await ask();
-      await fixture.comments.add(id, ONE, { body: 'I wonder too.' });
-      expect((await shown(fixture, id)).status).to.equal('needs_info');
-      await fixture.comments.add(id, ADA, { body: 'Not yet.', keep_status: true });
-      expect((await shown(fixture, id)).status).to.equal('needs_info');
-      for (const caller of [ADA, TWO]) {
-        expect((await fixture.comments.add(id, caller, { body: 'Version 3.' })).item.status).to.equal('open');
-        await ask();
       }
     });
 
