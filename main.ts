@@ -65,6 +65,7 @@ export {
 } from './composition/releases.js';
 export { NoStore, requireStore } from './composition/require-store.js';
 export { storeOf } from './composition/store.js';
+export { recordThrown } from './kernel/loading/thrown.js';
 export { readRunningPluginStates } from './composition/plugin-states.js';
 export { unlistedProxiesOf } from './composition/web-server.js';
 
@@ -87,7 +88,7 @@ export interface Service {
    */
   boot(options?: KernelBootOptions): Promise<Started>;
   /**
-   * Fails the plugin whose code threw outside of every call.
+   * Fails the plugin whose code threw outside of every call (`recordThrown` before there is a service).
    * @returns false when the service cannot go on
    */
   survive(error: unknown): boolean;
@@ -246,6 +247,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     freeBytes: () => freeBytes(config.data_dir),
     unlistedProxies: () => unlisted.list(),
     peers,
+    pluginFailed: () => isListening && void pluginStates.write(),
     ...(given.keys === undefined ? { checkStore } : {}),
   });
 
@@ -256,6 +258,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     log,
   );
   const pluginStates = new PluginStatesFile(config.data_dir, () => kernel.system.plugins(), log);
+  let isListening = false;
   let stopping: Promise<void> | undefined;
   let placing: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
@@ -283,16 +286,11 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     if (base_url === null && address !== null) app.base_url = address;
     const firstAdmin = (await kernel.service(FIRST_START)?.ensureAdmin()) ?? null;
     if (address === null) return { address, firstAdmin };
+    isListening = true;
     await pluginStates.write();
     await announcement.tell(address);
     return { address, firstAdmin };
   };
-  const survive = (error: unknown): boolean => {
-    if (!kernel.survive(error)) return false;
-    void pluginStates.write();
-    return true;
-  };
-
   return {
     config,
     kernel,
@@ -309,7 +307,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
         throw error;
       }),
     stop: stopOnce,
-    survive,
+    survive: (error) => kernel.survive(error),
     lost,
   };
 }

@@ -1,5 +1,6 @@
 /** Every command of the service as it is configured, with plugins from outside and without those that are off. */
 import { blueprint } from '../main.js';
+import { outlivePlugins } from './plugin-faults.js';
 import { ownCommands } from './own.js';
 import { faceOf, type CommandFace } from './table.js';
 
@@ -10,7 +11,8 @@ import { faceOf, type CommandFace } from './table.js';
 export async function askedTable(): Promise<{ commands: readonly CommandFace[]; whole: boolean }> {
   const own = await ownCommands();
   try {
-    const service = await blueprint();
+    const outlive = outlivePlugins();
+    const service = outlive(await blueprint());
     await service.boot({ migrate: false });
     await service.stop();
     return { commands: [...own, ...service.kernel.commands().map(({ spec }) => spec)].map(faceOf), whole: true };

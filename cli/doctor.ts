@@ -25,6 +25,7 @@ import { refuseHalfImported } from '../moving.js';
 import { dataDirectory, disk, releaseFolder } from './data-directory.js';
 import { opened, wholeStore, type OpenedStore } from './doctor/store.js';
 import { EXIT } from './output.js';
+import { outlivePlugins } from './plugin-faults.js';
 import { Diagnosis, textOf } from './doctor/diagnosis.js';
 import { damageMend, releaseMend, storeMend } from './doctor/store-mend.js';
 import {
@@ -85,10 +86,12 @@ async function plugins(
   found: Found,
 ): Promise<{ failed: string[]; detail: string }> {
   const { store } = found;
-  const service =
-    keys === null || store === null
-      ? await blueprint({ configuration })
-      : await compose('command', { configuration, keys, store });
+  const outlive = outlivePlugins();
+  const service = outlive(
+    await (keys === null || store === null
+      ? blueprint({ configuration })
+      : compose('command', { configuration, keys, store })),
+  );
   await service.boot({ migrate: false }).catch(async (error: unknown) => {
     // A failed start has closed what it was given.
     if (store !== null) Object.assign(found, await opened(configuration.core));

@@ -7,8 +7,8 @@ import { EXIT } from './output.js';
 
 /** From the first signal to the end, whatever is still under way: requests and jobs have 10 s each to finish. */
 const SIGNAL_MS = 15_000;
-/** After a failure was printed. */
-const FAILURE_MS = 500;
+/** After the answer was printed. */
+const ANSWERED_MS = 500;
 /** For threads of the store to finish what they do: past it the process ends whatever they do. */
 const THREADS_MS = 5_000;
 /** For the parts to end without their store. */
@@ -57,8 +57,8 @@ export function endWithin(ms: number): void {
 }
 
 /** Ends the process soon when it does not end by itself. */
-export function endAfterFailure(): void {
-  setTimeout(() => void endNow(), FAILURE_MS).unref();
+export function endSoon(): void {
+  setTimeout(() => void endNow(), ANSWERED_MS).unref();
 }
 
 /** @param code that of the process where none is given, which `process.exit(undefined)` would make 0 */

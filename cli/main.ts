@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pluginsAreNamed } from '../config/plugins-named.js';
-import { endAfterFailure, outliveReaders } from './ending.js';
+import { endSoon, outliveReaders } from './ending.js';
 import { EXIT, printFailure } from './output.js';
 import { OWN } from './own.js';
 import { writtenTable, type CommandFace } from './table.js';
@@ -70,5 +70,5 @@ try {
   process.exitCode = await main(words);
 } catch (error) {
   process.exitCode = printFailure(error, words.includes('--json'));
-  endAfterFailure();
 }
+endSoon();

@@ -7,7 +7,7 @@ import { open, readFile, stat } from 'node:fs/promises';
 import type { CommandCall, CommandSpec } from '../kernel/contract.js';
 import { invalid } from '../kernel/errors.js';
 import type * as Asked from './asked-table.js';
-import { endAfterFailure } from './ending.js';
+import { endSoon } from './ending.js';
 import { EXIT, printFailure, printResult } from './output.js';
 import { OWN } from './own.js';
 import { parse } from './usage.js';
@@ -64,7 +64,7 @@ async function execute(spec: CommandSpec, rest: readonly string[]): Promise<numb
     printResult(result, json);
     return result.exit ?? EXIT.ok;
   } catch (error) {
-    endAfterFailure();
+    endSoon();
     return printFailure(error, json, spec);
   }
 }
@@ -91,7 +91,7 @@ export async function perform(name: string, rest: readonly string[]): Promise<nu
     const own = OWN[name];
     return own === undefined ? await runMounted(name, rest) : await execute(await own(), rest);
   } catch (error) {
-    endAfterFailure();
+    endSoon();
     return printFailure(error, rest.includes('--json'));
   }
 }

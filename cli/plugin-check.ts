@@ -6,10 +6,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { loadConfig } from '../config/load.js';
 import type { CommandSpec } from '../kernel/contract.js';
 import { compose, MemoryStore, NO_KEYS, type Service } from '../main.js';
 import { EXIT } from './output.js';
+import { outlivePlugins } from './plugin-faults.js';
+
+/** What a timer or a promise of the plugin throws after its setup counts too. */
+const OBSERVE_MS = 300;
 
 async function withPlugin<T>(entry: string, work: (service: Service) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'aos-check-'));
@@ -22,9 +27,11 @@ async function withPlugin<T>(entry: string, work: (service: Service) => Promise<
       SVC_LOG_LEVEL: 'silent',
     };
     const configuration = await loadConfig({ env });
-    const service = await compose('serve', { configuration, keys: NO_KEYS, store: new MemoryStore() });
+    const outlive = outlivePlugins();
+    const service = outlive(await compose('serve', { configuration, keys: NO_KEYS, store: new MemoryStore() }));
     try {
       await service.boot({ listen: false, start: false, jobs: false });
+      await pause(OBSERVE_MS);
       return await work(service);
     } finally {
       await service.stop();

@@ -8,6 +8,7 @@ import { dirname, join, relative } from 'node:path';
 import { packageRoot } from '../config/load.js';
 import { refuse, type CommandSpec } from '../kernel/contract.js';
 import { blueprint, BUILTIN, version } from '../main.js';
+import { outlivePlugins } from './plugin-faults.js';
 import { UsageError } from './usage.js';
 
 /** Names of folders and packages; the id is the name without its hyphens. */
@@ -29,7 +30,8 @@ interface Names {
 async function taken(): Promise<ReadonlySet<string>> {
   const own = ['kernel', 'jobs', 'plugin', 'assets', ...BUILTIN.map(({ id }) => id)];
   try {
-    const service = await blueprint();
+    const outlive = outlivePlugins();
+    const service = outlive(await blueprint());
     await service.boot({ migrate: false });
     const { kernel } = service;
     await service.stop();

@@ -11,6 +11,7 @@ import { existing } from './data-directory.js';
 import { endWithin, LOST_MS, outliveOutputs, stopSignal } from './ending.js';
 import { supervisionOf } from '../config/supervisor.js';
 import { EXIT } from './output.js';
+import { outlivePlugins } from './plugin-faults.js';
 import { Supervisor } from './supervisor.js';
 
 export const serve: CommandSpec = {
@@ -59,12 +60,8 @@ export async function runServer(json: boolean, options: CommandCall['options'] =
   }
   const signal = stopSignal();
   const configuration = await loadConfig();
-  const service = await compose('serve', { configuration, ...(json && { logTo: 'stderr' }) });
-  process.on('uncaughtException', (error) => {
-    if (service.survive(error)) return;
-    process.stderr.write(`${error.stack ?? String(error)}\n`);
-    process.exit(EXIT.error);
-  });
+  const outlive = outlivePlugins();
+  const service = outlive(await compose('serve', { configuration, ...(json && { logTo: 'stderr' }) }));
   // Also while it is starting; the failure of a stop comes out below.
   signal.then(() => service.stop()).catch(() => undefined);
   const supervisor = new Supervisor(supervisionOf(), (reason) =>

@@ -2,6 +2,7 @@
 import type { KernelBootOptions } from '../kernel/kernel.js';
 import { loadConfig } from '../config/load.js';
 import { compose, requireStore, type Service } from '../main.js';
+import { outlivePlugins } from './plugin-faults.js';
 
 /**
  * @param threads of the embedded store: `none` for short work, `writing` where only reads keep nothing waiting, jobs
@@ -15,7 +16,8 @@ export async function withService<T>(
   const { threads, ...boot } = options;
   const configuration = await loadConfig();
   await requireStore(configuration.core);
-  const service = await compose('command', { configuration, ...(threads !== undefined && { threads }) });
+  const outlive = outlivePlugins();
+  const service = outlive(await compose('command', { configuration, ...(threads !== undefined && { threads }) }));
   await service.boot(boot);
   try {
     return await work(service);

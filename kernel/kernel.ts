@@ -17,6 +17,7 @@ import { judgeParts } from './contributions/judge.js';
 import { InProcessEvents } from './events.js';
 import { BootStopped, PluginFaults, reasonOf } from './faults.js';
 import { loadPlugins } from './loading/loader.js';
+import { bindParts } from './loading/thrown.js';
 import { Locks } from './locks.js';
 import { conflict, notFound } from './errors.js';
 import { Migrator, type MigrationOutcome } from './migrating/migrator.js';
@@ -59,6 +60,7 @@ export class Kernel {
       timeoutMs: () => parts.config.plugin_timeout_ms,
       stopping: () => this.#stopping !== undefined,
       retireJob: (name) => parts.jobs?.retire(name),
+      failed: () => parts.pluginFailed?.(),
     });
   }
 
@@ -175,6 +177,7 @@ export class Kernel {
     for (const where of unoffered)
       this.parts.log.warn(where, 'a plugin adds to an extension point that no plugin offers');
     const runs = (this.#plugins.runs = registered.map((one) => new PluginRun(one)));
+    this.#plugins.failThrown();
     const manifests = runs.map(({ manifest }) => manifest);
     const { version } = config.app;
     const migrator = (this.#migrator = new Migrator({ ...this.parts, version }, manifests));
@@ -241,15 +244,9 @@ export class Kernel {
     return forgotten;
   }
 
-  /**
-   * Fails the plugin from outside whose code threw outside of every call, as in a timer.
-   * @returns whether the service can go on: false for a critical plugin, or an error of another origin
-   */
+  /** What to do with an error that was thrown outside of every call (RunningPlugins). */
   survive(error: unknown): boolean {
-    const run = this.#plugins.findThrower(error);
-    if (run === null || run.manifest.critical) return false;
-    if (run.state !== 'failed') this.#plugins.fail(run, error);
-    return true;
+    return this.#plugins.survive(error);
   }
 
   async #setUp(): Promise<void> {
@@ -275,7 +272,8 @@ export class Kernel {
     await this.#plugins.each(async (run) => {
       const { plugin, views, tested } = run.registered;
       const returned = await this.#plugins.within('setup', run, () => plugin.setup(contextOf(run, shared)));
-      const { parts, faults } = judgeParts(returned, run.manifest, { views, tested }, claims);
+      const { parts: own, faults } = judgeParts(returned, run.manifest, { views, tested }, claims);
+      const parts = bindParts(run.registered.entry, own);
       this.#plugins.contributed(run, parts);
       this.#undo.push(`plugin ${run.id}`, () => this.#stopPlugin(run));
       if (faults.length > 0) throw new Error(faults.join('; '));

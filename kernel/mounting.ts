@@ -16,7 +16,7 @@ export function mountedOf(
   parts: Pick<KernelParts, 'log' | 'ids'>,
 ): Parameters<HttpServer['mount']>[0] {
   return {
-    unavailable: plugins.unavailablePaths(),
+    unavailable: () => plugins.unavailablePaths(),
     failed: (id, error) => plugins.failById(id, error),
     routes: plugins.routes(),
     pages: plugins.pages(),

@@ -69,6 +69,8 @@ export interface KernelParts {
   freeBytes: () => Promise<number>;
   /** Processes that serve the store, this one included. Absent: it is alone. */
   peers?: () => number;
+  /** Called when a plugin has failed, at the start or later. */
+  pluginFailed?: () => void;
   /** Absent: nobody looks for them. */
   unlistedProxies?: () => readonly UnlistedProxy[];
 }

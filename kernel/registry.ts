@@ -16,6 +16,7 @@ import { PLUGIN_API, type Plugin } from './contract.js';
 import { CODES } from './errors.js';
 import { PluginFaults, type Fault } from './faults.js';
 import { fullManifest, shapeFaults, type FullManifest, type Installed, type LoadedPlugin } from './manifest.js';
+import { bindMigrations } from './loading/thrown.js';
 import { dependencyOrder } from './order.js';
 import { switchOff } from './switched-off.js';
 
@@ -68,7 +69,7 @@ export function register(
 ): RegisteredPlugins {
   const broken = unloaded.map(({ plugin, fault }) => ({
     loaded: plugin,
-    plugin: createBrokenPlugin(plugin, [fault], new Set()),
+    plugin: createBrokenPlugin(plugin, [fault], new Set(loaded.map(getId))),
   }));
   let candidates = loaded;
   for (;;) {
@@ -81,15 +82,14 @@ export function register(
     if (out.size === 0) throw new PluginFaults(faults);
     candidates = candidates.filter((one) => !out.has(one));
     for (const one of out) {
-      const taken = new Set([
-        ...candidates.map(({ plugin }) => (plugin as Partial<Plugin> | null)?.id ?? ''),
-        ...broken.map(({ plugin }) => plugin.state.id),
-      ]);
+      const taken = new Set([...candidates.map(getId), ...broken.map(({ plugin }) => plugin.state.id)]);
       const own = faults.filter(({ owner }) => owner === one);
       broken.push({ loaded: one, plugin: createBrokenPlugin(one, own, taken) });
     }
   }
 }
+
+const getId = ({ plugin }: LoadedPlugin): string => (plugin as Partial<Plugin> | null)?.id ?? '';
 
 interface Judgement {
   /** Gets every fault that is found. */
@@ -155,7 +155,9 @@ function judge(loaded: LoadedPlugin, settings: Sections, faults: OwnedFault[]): 
   if (section !== undefined && taken.has(section)) {
     return say(name, `the section "${section}" belongs to the service itself`, `give it another section (${entry})`);
   }
-  return [{ plugin: plugin as Plugin, manifest: fullManifest(plugin as Plugin), loaded }];
+  const manifest = fullManifest(plugin as Plugin);
+  const migrations = bindMigrations(entry, manifest.migrations);
+  return [{ plugin: plugin as Plugin, manifest: { ...manifest, migrations }, loaded }];
 }
 
 function uniqueIds(installed: readonly Installed[], faults: OwnedFault[]): void {

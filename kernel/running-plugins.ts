@@ -7,7 +7,8 @@ import type { Logger } from '../ports/logger.js';
 import type { BrokenPlugin } from './loading/broken-plugins.js';
 import { CODES, type Catalogue } from './errors.js';
 import { BootStopped, CriticalPluginFailed, reasonOf } from './faults.js';
-import { listStackFiles, isInPackageOf, isModuleOf, findRoutePaths } from './loading/sources.js';
+import { findRoutePaths } from './loading/sources.js';
+import { findThrower, getThrown, recordThrown, runInPlugin } from './loading/thrown.js';
 import { BUILT_IN } from './manifest.js';
 import { pagesOf, panelsOf, routesOf } from './mounts.js';
 import type { Added } from './contract/ports.js';
@@ -25,6 +26,8 @@ export interface PluginsOptions {
   stopping: () => boolean;
   /** Takes the jobs of a failed plugin out of the schedule. */
   retireJob: (name: string) => void;
+  /** Called after each failure. */
+  failed: () => void;
 }
 
 export class RunningPlugins {
@@ -70,6 +73,7 @@ export class RunningPlugins {
     this.#extensions.clear();
     for (const { name } of run.parts.jobs ?? []) this.options.retireJob(name);
     this.options.log.error({ err: error, plugin: run.id }, `plugin ${run.id} failed`);
+    this.options.failed();
     if (run.manifest.critical) throw new CriticalPluginFailed(run.id, reason, error);
   }
 
@@ -79,20 +83,33 @@ export class RunningPlugins {
     if (run !== undefined) this.fail(run, error);
   }
 
-  /** The plugin from outside in whose code an error was thrown; null: it was not in one. */
-  findThrower(error: unknown): PluginRun | null {
-    const stack = error instanceof Error ? (error.stack ?? '') : '';
-    const outside = this.runs.filter(({ registered }) => registered.entry !== BUILT_IN);
-    for (const has of [isModuleOf, isInPackageOf]) {
-      for (const file of listStackFiles(stack)) {
-        const found = outside.find(({ registered: { module } }) => module !== null && has(module, file));
-        if (found !== undefined) return found;
-      }
+  /** Those that have thrown already, as in a timer of their module, fail. @throws CriticalPluginFailed */
+  failThrown(): void {
+    for (const run of this.runs) {
+      const thrown = getThrown(run.registered.entry);
+      if (thrown !== null) this.fail(run, thrown.error);
     }
-    return null;
   }
 
-  /** Where plugins that do not run would answer: the paths of their own name, and those that their code names. */
+  /**
+   * Fails the plugin from outside whose code threw outside of every call, as in a timer.
+   * @returns whether the service can go on: false for a critical plugin, or an error of another origin
+   */
+  survive(error: unknown): boolean {
+    const entry = findThrower(error);
+    if (entry === null) return false;
+    const run = this.runs.find(({ registered }) => registered.entry === entry);
+    if (run?.manifest.critical === true) return false;
+    if (run === undefined) recordThrown(error);
+    if (run !== undefined && run.state !== 'failed') this.fail(run, error);
+    else this.options.log.error({ err: error, plugin: run?.id ?? entry }, `plugin ${run?.id ?? entry} threw an error`);
+    return true;
+  }
+
+  /**
+   * Where plugins that do not run would answer: the paths of their own name, and those that their code names, but for
+   * what other plugins serve.
+   */
   unavailablePaths(): string[] {
     const failed = this.runs.filter(({ state, registered }) => state === 'failed' && registered.entry !== BUILT_IN);
     const down = [
@@ -102,17 +119,32 @@ export class RunningPlugins {
     const own = down.flatMap(({ id }) => (/^[a-z][a-z0-9]*$/.test(id) ? [`/api/${id}`, `/${id}`] : []));
     const named = down.flatMap(({ module }) => (module === null ? [] : findRoutePaths(module)));
     const trimmed = [...own, ...named].map((path) => path.replace(/\/+$/, ''));
-    return [...new Set(trimmed)].filter((path) => path !== '' && path !== '/api');
+    const served = this.#servedPaths();
+    return [...new Set(trimmed)].filter(
+      (path) => path !== '' && path !== '/api' && !served.some((other) => `${other}/`.startsWith(`${path}/`)),
+    );
+  }
+
+  #servedPaths(): string[] {
+    const running = this.runs.filter(({ state }) => state !== 'failed');
+    return running.flatMap(({ parts: { routes = [], pages = [] } }) => [
+      ...routes.flatMap(({ path, aliases = [] }) => [path, ...aliases]),
+      ...pages.map(({ path }) => path),
+    ]);
   }
 
   /** A step of one plugin, which must end within its time. */
   within<T>(what: string, run: PluginRun, work: () => T | Promise<T>): Promise<T> {
     const { log, timeoutMs } = this.options;
-    return within(timeoutMs(), what, work, (outcome) =>
-      log.warn(
-        { plugin: run.id, outcome: outcome.status },
-        `${what} of plugin ${run.id} ended after its time and is ignored`,
-      ),
+    return within(
+      timeoutMs(),
+      what,
+      () => runInPlugin(run.registered.entry, work),
+      (outcome) =>
+        log.warn(
+          { plugin: run.id, outcome: outcome.status },
+          `${what} of plugin ${run.id} ended after its time and is ignored`,
+        ),
     );
   }
 

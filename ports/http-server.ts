@@ -35,8 +35,8 @@ export interface HttpServer {
      * taken.
      */
     codes?: ErrorCodes;
-    /** Paths of plugins that do not run, without an end: 503 where no other plugin serves them. */
-    unavailable?: readonly string[];
+    /** Paths of plugins that do not run: they answer 503, and all below them. Called once the rest is mounted. */
+    unavailable?: () => readonly string[];
     /** Called with a plugin whose part cannot be mounted; the others are. Absent: the mount fails. */
     failed?: (plugin: string, error: unknown) => void;
     authenticator: Authenticator;

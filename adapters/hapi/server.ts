@@ -154,7 +154,7 @@ export class HapiServer implements HttpServer {
       if (!shared.hasPage(own.spec.path)) this.#mountPage(own, shared);
     }
     for (const path of await assets.serve(this.#server)) this.#paths.add(path, ['GET']);
-    this.#mountFallback(new Fallback(shared, parts.unavailable), shared);
+    this.#mountFallback(new Fallback(shared, parts.unavailable?.()), shared);
     this.#front = new Front(parts.hosts ?? [], shared, this.options.base_url);
   }
 

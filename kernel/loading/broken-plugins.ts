@@ -29,6 +29,10 @@ export function isExpendable({ plugin, entry }: LoadedPlugin): boolean {
   return entry !== BUILT_IN && readManifest(plugin)['critical'] !== true;
 }
 
+/** The id of another plugin is no name of this one. */
+const nameEntry = (entry: string, taken: ReadonlySet<string>): string =>
+  taken.has(entry) ? `plugins: ${entry}` : entry;
+
 /** @param taken ids of other plugins; the broken one then goes by its entry */
 export function createBrokenPlugin(
   loaded: LoadedPlugin,
@@ -36,7 +40,8 @@ export function createBrokenPlugin(
   taken: ReadonlySet<string>,
 ): BrokenPlugin {
   const { id, title, version, decidesHealth } = readManifest(loaded.plugin);
-  const name = typeof id === 'string' && /^[a-z][a-z0-9]{1,31}$/.test(id) && !taken.has(id) ? id : loaded.entry;
+  const name =
+    typeof id === 'string' && /^[a-z][a-z0-9]{1,31}$/.test(id) && !taken.has(id) ? id : nameEntry(loaded.entry, taken);
   return {
     module: loaded.module,
     faults,

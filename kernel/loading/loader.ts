@@ -5,7 +5,7 @@
  *
  * Packages are resolved here instead of by `require.resolve`, which knows no package that exports ES modules only.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { refuseOpen, UntrustedFile } from '../../lib/files/trusted-file.js';
@@ -13,6 +13,7 @@ import type { Plugin } from '../contract.js';
 import { reasonOf, type Fault } from '../faults.js';
 import { BUILT_IN, type LoadedPlugin } from '../manifest.js';
 import { shareContract } from './one-contract.js';
+import { addPluginModule, runInPlugin } from './thrown.js';
 import { within } from '../timeout.js';
 
 export interface LoadSettings {
@@ -61,7 +62,7 @@ export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSett
 /** The module of a plugin that failed to load: its paths are read from it. */
 function moduleAt(entry: string, bases: readonly string[]): string | null {
   try {
-    return locate(entry, bases);
+    return realpathSync(locate(entry, bases));
   } catch {
     return null;
   }
@@ -85,12 +86,15 @@ class Unresolved extends Error {
 
 async function load(entry: string, { bases, plugin_timeout_ms }: LoadSettings): Promise<LoadedPlugin> {
   const file = locate(entry, bases);
-  for (const path of [file, dirname(file)]) await refuseOpen(path);
-  const module = await within(plugin_timeout_ms, 'its import', async () => {
-    return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
-  });
-  const plugin = exported(module);
-  return { plugin, entry, module: file, views: viewsOf(plugin, file) };
+  // As Node names it in stack traces.
+  const module = realpathSync(file);
+  for (const path of new Set([file, dirname(file), module, dirname(module)])) await refuseOpen(path);
+  addPluginModule(entry, module);
+  const exports = await within(plugin_timeout_ms, 'its import', () =>
+    runInPlugin(entry, async () => (await import(pathToFileURL(file).href)) as Record<string, unknown>),
+  );
+  const plugin = exported(exports);
+  return { plugin, entry, module, views: viewsOf(plugin, file) };
 }
 
 /**

@@ -3,7 +3,7 @@
  * 503, its jobs stop, and `aos plugin list` and `aos doctor` say what the running service says.
  */
 import { expect } from 'chai';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { aos, aosJson, TestService } from '../../support/service.js';
 import { until } from '../../harness.js';
@@ -26,7 +26,10 @@ const BAD: Record<string, { members: string; before?: string; reason: RegExp; id
     reason: /"bad.api" of plugin providesbad, which failed/,
   },
   providesbad: { members: `provides: ['bad.api'], title: '', ${setup('providesbad')}`, reason: /title/ },
-  setupthrows: { members: setup('setupthrows', throws), reason: /out of order/ },
+  setupthrows: {
+    members: setup('setupthrows', `const other = '/api/bugtracker/v1'; ${throws}`),
+    reason: /out of order/,
+  },
   setupnull: {
     members: `setup: () => null, path: '/api/setupnull/v1/ok',`.replace(/path.*/, ''),
     reason: /setup returned/,
@@ -45,14 +48,35 @@ const BAD: Record<string, { members: string; before?: string; reason: RegExp; id
   access: { members: setup('secondaccess'), reason: /two plugins have this id/, id: './access.mjs' },
 };
 const GOOD = 'good';
-/** Throw once the service has started. */
-const LATER: Record<string, string> = {
-  timerthrows: setup('timerthrows', '', `start: () => { setTimeout(() => { ${throws} }, 50); }`),
-  rejects: setup(
-    'rejects',
-    '',
-    `start: () => { setTimeout(() => { void Promise.reject(new Error('out of order')); }, 50); }`,
-  ),
+const unread = "void (async () => (await import('node:fs/promises')).readFile('/nowhere'))();";
+const start = (code: string): string => `start: () => { setTimeout(async () => { ${code} }, 50); }`;
+const called = (id: string, more: string): string =>
+  `routes: [{ method: 'GET', path: '/api/${id}/v1/ok', summary: 'Answers', access: 'public', ${more} }]`;
+/** Throw once the service has started or a request comes. By id: parts, what the module does when it is imported, and the reason. */
+const LATER: Record<string, { parts?: string; members?: string; imports?: string; reason: RegExp }> = {
+  timerthrows: { parts: `start: () => { setTimeout(() => { ${throws} }, 50); }`, reason: /^out of order$/ },
+  rejects: { parts: start(throws), reason: /^out of order$/ },
+  // The stack of these names no file of the plugin.
+  asksnobody: { parts: start("(await import('node:http')).get('http://127.0.0.1:1/');"), reason: /ECONNREFUSED/ },
+  readsnofile: { parts: start(unread), reason: /ENOENT/ },
+  rejectstext: { parts: start("await Promise.reject('no Error at all');"), reason: /no Error at all/ },
+  rejectsnothing: { parts: start('await Promise.reject();'), reason: /undefined/ },
+  throwsnull: { parts: 'start: () => { setTimeout(() => { throw null; }, 50); }', reason: /^null$/ },
+  injob: { parts: `jobs: [{ name: 'once', everyMs: 1000, run: async () => { ${unread} } }]`, reason: /ENOENT/ },
+  inroute: { parts: called('inroute', `handle: () => { ${unread} return {}; }`), reason: /ENOENT/ },
+  inlistener: { parts: `listens: [{ event: 'good.asked', handle: async () => { ${unread} } }]`, reason: /ENOENT/ },
+  inservice: {
+    members: "provides: ['in.service'],",
+    parts: `services: { 'in.service': new (class { #own = 1; read() { ${unread} return this.#own; } })() }`,
+    reason: /ENOENT/,
+  },
+  atimport: { imports: unread, reason: /ENOENT/ },
+  intimerofimport: { imports: `setTimeout(() => { ${throws} }, 0);`, reason: /^out of order$/ },
+  throwsagain: {
+    parts: `start: () => { setInterval(() => { throw new Error('thrown again'); }, 20); }`,
+    reason: /^thrown again$/,
+  },
+  linked: { parts: `start: () => { setTimeout(() => { ${throws} }, 50); }`, reason: /^out of order$/ },
 };
 
 describe('faulty plugins', function () {
@@ -74,12 +98,32 @@ describe('faulty plugins', function () {
         ),
       );
     for (const [id, { members, before }] of Object.entries(BAD)) await write(id, members, before);
-    const job = `jobs: [{ name: 'tick', everyMs: 1000, run: async () => { ${marked(runs)} } }]`;
-    for (const [id, members] of Object.entries(LATER)) await write(id, members.replace('start:', `${job}, start:`));
-    await write(GOOD, setup(GOOD));
+    const job = `jobs: [{ name: 'tick', everyMs: 1000, run: async () => { ${marked(runs)} } }],`;
+    for (const [id, { parts = '', members = '', imports = '' }] of Object.entries(LATER))
+      await write(
+        id,
+        `${members} setup: () => ({ ${parts.includes('jobs:') ? '' : job} ${parts.includes('routes:') ? '' : `routes: [${route(`/api/${id}/v1/ok`)}],`} ${parts} }),`,
+        imports,
+      );
+    // A link to a module of another folder, as `npm link` makes.
+    await mkdir(join(service.dataDir, 'elsewhere'));
+    await rename(join(folder, 'linked.mjs'), join(service.dataDir, 'elsewhere', 'linked.mjs'));
+    await symlink(join(service.dataDir, 'elsewhere', 'linked.mjs'), join(folder, 'linked.mjs'));
+    await write(
+      GOOD,
+      `events: ['good.asked'], uses: ['in.service'], setup: (ctx) => ({ routes: [${route('/api/good/v1/ok')}, {
+        method: 'POST', path: '/api/good/v1/ask', summary: 'Asks the others', access: 'public', handle: async () => {
+          const own = ctx.find({ name: 'in.service' })?.read();
+          await ctx.emit('good.asked', {});
+          return { own };
+        },
+      }] }),`,
+    );
+    // The last one is no plugin but a plugin of the service.
     const names = [...Object.keys(BAD), ...Object.keys(LATER), GOOD, 'not-there'];
+    const plugins = [...names.map((id) => `./${id}.mjs`), 'bugs'];
     service.env['SVC_CONFIG'] = join(folder, 'aos.json');
-    await writeFile(service.env['SVC_CONFIG'], JSON.stringify({ plugins: names.map((id) => `./${id}.mjs`) }));
+    await writeFile(service.env['SVC_CONFIG'], JSON.stringify({ plugins }));
     await service.start();
   });
   after(() => service.dispose());
@@ -119,17 +163,39 @@ describe('faulty plugins', function () {
   });
 
   it('are failed when they throw outside of a call, and their jobs stop', async () => {
-    await until('both failed', async () => {
+    await service.request('GET', '/api/inroute/v1/ok', null);
+    const { body: asked } = await service.request('POST', `/api/${GOOD}/v1/ask`, null);
+    expect(asked['own']).to.equal(1);
+    await until('all failed', async () => {
       const all = await states();
-      return Object.keys(LATER).every((id) => all[id]?.state === 'failed');
+      const left = Object.keys(LATER).filter((id) => all[id]?.state !== 'failed');
+      return left.length === 0;
     });
-    for (const id of Object.keys(LATER)) {
-      expect((await states())[id]?.reason).to.equal('out of order');
+    for (const [id, { reason }] of Object.entries(LATER)) {
+      expect((await states())[id]?.reason, id).to.match(reason);
       expect((await service.request('GET', `/api/${id}/v1/ok`, null)).status, id).to.equal(503);
     }
+    expect((await states())[GOOD]?.state).to.equal('ready');
     const { body } = await service.request('GET', '/api/health', 'shared-key-for-tests-only-0123456789');
     expect(JSON.stringify((body['checks'] as { jobs: object }).jobs)).to.not.match(/timerthrows|rejects/);
     expect(service.child?.exitCode).to.equal(null);
+  });
+
+  it('are logged each time that they throw', () => {
+    const lines = service.stdout.split('\n').filter((line) => line.includes('"plugin":"throwsagain"'));
+    expect(lines.filter((line) => line.includes('thrown again')).length).to.be.greaterThan(1);
+  });
+
+  it('that are entries with the id of another plugin say nothing of that one', async () => {
+    const all = await states();
+    expect(all['bugs']?.state).to.equal('ready');
+    expect(all['plugins: bugs']?.reason).to.match(/no package and no file of this name/);
+    expect((await service.request('GET', '/bugs/nothing/at/all', null)).status).to.equal(404);
+  });
+
+  it('take no path of a plugin that runs', async () => {
+    // Its code names a route of another plugin, as a call of it does.
+    expect((await service.request('GET', '/api/bugtracker/v1/nothing', null)).status).to.equal(404);
   });
 
   it('are named by `aos doctor` next to the running service', async () => {
