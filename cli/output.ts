@@ -2,14 +2,19 @@
 import { ServiceError } from '../kernel/errors.js';
 import { redactText } from '../lib/text/hidden-texts.js';
 import { PluginFaults } from '../kernel/faults.js';
+import { printable, printableJson, printableLines } from '../lib/text/printable.js';
 import type { CommandFace } from './table.js';
 import { UsageError } from './usage.js';
 
 export const EXIT = { ok: 0, error: 1, skipped: 2, usage: 64 } as const;
 
 export function printResult(result: { json: object; text: string }, json: boolean): void {
-  process.stdout.write(json ? `${JSON.stringify(result.json)}\n` : result.text === '' ? '' : `${result.text}\n`);
+  if (json) process.stdout.write(toJson(result.json));
+  else if (result.text !== '') process.stdout.write(`${printableLines(result.text, Infinity)}\n`);
 }
+
+/** A text from outside must not control the terminal. */
+const toJson = (value: object): string => `${printableJson(JSON.stringify(value))}\n`;
 
 /** A wrong configuration is reported in exactly one line, the first fault (contract 00, configuration). */
 function textOf(error: unknown): string {
@@ -35,12 +40,10 @@ export function printFailure(error: unknown, json: boolean, command?: CommandFac
   const message = textOf(error);
   const fields = known ? error.fields : undefined;
   if (json) {
-    process.stdout.write(
-      `${JSON.stringify({ status: 'error', error: { code, message, ...(fields ? { fields } : {}) } })}\n`,
-    );
+    process.stdout.write(toJson({ status: 'error', error: { code, message, ...(fields ? { fields } : {}) } }));
   } else {
     const details = Object.entries(fields ?? {}).map(([name, problem]) => `${optionNamed(name, command)}: ${problem}`);
-    process.stderr.write(`${[message, ...details].join(' ')}\n`);
+    process.stderr.write(`${[printableLines(message), ...details.map((one) => printable(one))].join(' ')}\n`);
     if (usage && error.help !== null) process.stderr.write(`${error.help}\n`);
   }
   return usage ? EXIT.usage : EXIT.error;

@@ -3,23 +3,16 @@
  * `user`, `project` …) come from the plugins.
  */
 import type { CommandSpec } from '../kernel/contract.js';
-import type * as Moving from './moving.js';
-
-/** They work long, and start no service that would say so. */
-async function moving(): Promise<typeof Moving> {
-  const commands = await import('./moving.js');
-  return commands;
-}
 
 export const OWN: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   serve: async () => (await import('./serve.js')).serve,
   migrate: async () => (await import('./migrate.js')).migrate,
   tick: async () => (await import('./tick.js')).tick,
   doctor: async () => (await import('./doctor.js')).doctor,
-  backup: async () => (await moving()).backup,
-  restore: async () => (await moving()).restore,
-  export: async () => (await moving()).exportCommand,
-  import: async () => (await moving()).importCommand,
+  backup: async () => (await import('./moving.js')).backup,
+  restore: async () => (await import('./moving.js')).restore,
+  export: async () => (await import('./moving.js')).exportCommand,
+  import: async () => (await import('./moving.js')).importCommand,
   'plugin list': async () => (await import('./plugin.js')).pluginList,
   'plugin forget': async () => (await import('./plugin.js')).pluginForget,
   'plugin check': async () => (await import('./plugin-check.js')).pluginCheck,

@@ -6,6 +6,7 @@
 import { open, readFile, stat } from 'node:fs/promises';
 import type { CommandCall, CommandSpec } from '../kernel/contract.js';
 import { invalid } from '../kernel/errors.js';
+import { printable } from '../lib/text/printable.js';
 import type * as Asked from './asked-table.js';
 import { endSoon } from './ending.js';
 import { EXIT, printFailure, printResult } from './output.js';
@@ -54,7 +55,7 @@ const readTables: NonNullable<CommandCall['readTables']> = (path, tables) =>
     return (await import('../moving.js')).readTables(path, tables);
   });
 
-const progress = (line: string): void => void process.stderr.write(`${line}\n`);
+const progress = (line: string): void => void process.stderr.write(`${printable(line)}\n`);
 
 async function execute(spec: CommandSpec, rest: readonly string[]): Promise<number> {
   const { args, options, json } = parse(spec, rest);

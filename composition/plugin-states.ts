@@ -3,9 +3,9 @@
  * `aos doctor` read it without a credential.
  */
 import { join } from 'node:path';
-import { replaceFile } from '../adapters/node/files.js';
 import { InstanceLock } from '../adapters/node/instance-lock.js';
 import { exists } from '../adapters/node/processes.js';
+import { replaceFile } from '../lib/files/replace-file.js';
 import { readOwn } from '../lib/files/trusted-file.js';
 import type { PluginState } from '../ports/domain/system.js';
 import type { Logger } from '../ports/logger.js';

@@ -10,7 +10,7 @@ import { globMatcher, refusedGlob } from './globs.js';
 import { PathSet } from './path-set.js';
 import { refusedPath } from './path-policy.js';
 import { isPlatform, type Platform } from './platform.js';
-import { printable } from './texts.js';
+import { printable } from '../lib/text/printable.js';
 
 export interface ManifestFile extends ArchivedFile {
   /** True when the file is shipped, but never replaces an existing one. */

@@ -4,7 +4,7 @@
  */
 import { caseFold } from 'unicode-case-folding';
 import { reachesWindows } from './platform.js';
-import { hasControls } from './texts.js';
+import { hasControls } from '../lib/text/printable.js';
 
 /** Bytes of a whole path, and of one name in it, as file systems allow them. */
 export const MAX_PATH_BYTES = 2_048;

@@ -1,4 +1,4 @@
-import { printable } from './texts.js';
+import { printable } from '../lib/text/printable.js';
 
 /** A package that breaks a rule of contract 40, refused packages. */
 export class UnsafePackage extends Error {

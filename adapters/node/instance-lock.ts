@@ -14,7 +14,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, realpath, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { createFile, replaceFile } from './files.js';
+import { createFile, replaceFile } from '../../lib/files/replace-file.js';
 import { exists, startOf } from './processes.js';
 
 const TOUCH_MS = 5_000;

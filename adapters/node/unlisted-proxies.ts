@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
 import type { UnlistedProxy } from '../../ports/domain/system.js';
-import { replaceFile } from './files.js';
+import { replaceFile } from '../../lib/files/replace-file.js';
 
 const FILE = 'unlisted-proxies.json';
 /** Strangers can send that header from as many addresses as they have. */

@@ -1,7 +1,7 @@
 /** `aos bug list | show | close`, against a running service. */
 import type { CommandSpec } from '../../kernel/contract.js';
 import { formatTable } from '../../lib/console/format-table.js';
-import { CONNECTION_OPTIONS, ServiceClient } from './client.js';
+import { CONNECTION_OPTIONS, getTexts, PAGE_OPTIONS, ServiceClient } from './client.js';
 
 interface Bug {
   ref: string;
@@ -15,7 +15,6 @@ interface Bug {
   stack_trace?: string | null;
 }
 
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 const pathOf = (ref: string | undefined): string => `/api/bugtracker/v1/bugs/${encodeURIComponent(ref ?? '')}`;
 
 export const bugList: CommandSpec = {
@@ -32,19 +31,15 @@ export const bugList: CommandSpec = {
     },
     severity: { type: 'string', value: 'severity', summary: 'Only of this severity' },
     query: { type: 'string', value: 'words', field: 'q', summary: 'Only with these words' },
-    limit: { type: 'string', value: '1–200', summary: 'How many', default: '50' },
-    cursor: { type: 'string', value: 'cursor', summary: 'Where the list before ended (next_cursor of --json)' },
+    ...PAGE_OPTIONS,
   },
   run: async (call) => {
-    const { options } = call;
-    const query = {
-      project: text(options['project']),
-      status: options['status'] === 'all' ? undefined : text(options['status']),
-      severity: text(options['severity']),
-      q: text(options['query']),
-      limit: text(options['limit']),
-      cursor: text(options['cursor']),
-    };
+    const {
+      query: q,
+      status,
+      ...others
+    } = getTexts(call, ['project', 'status', 'severity', 'query', 'limit', 'cursor']);
+    const query = { ...others, q, status: status === 'all' ? undefined : status };
     const client = await ServiceClient.open(call);
     const answer = await client.request<{ items: Bug[] }>('GET', '/api/bugtracker/v1/bugs', { query });
     const rows = answer.items.map((bug) => [bug.ref, bug.status, bug.severity, String(bug.hit_count), bug.title]);
@@ -80,7 +75,7 @@ export const bugClose: CommandSpec = {
   args: ['ref'],
   options: {
     ...CONNECTION_OPTIONS,
-    comment: { type: 'string', value: 'text', summary: 'Add this comment first' },
+    comment: { type: 'string', value: 'text', summary: 'Add this comment' },
     status: {
       type: 'string',
       value: 'closed|resolved|wont_fix',
@@ -96,16 +91,15 @@ export const bugClose: CommandSpec = {
     },
   },
   run: async (call) => {
-    const { args, options } = call;
+    const { 'resolved-in': resolved_in_build, ...others } = getTexts(call, [
+      'status',
+      'reason',
+      'comment',
+      'resolved-in',
+    ]);
+    const body = { ...others, resolved_in_build };
     const client = await ServiceClient.open(call);
-    const comment = text(options['comment']);
-    if (comment !== undefined) await client.request('POST', `${pathOf(args[0])}/comments`, { body: { body: comment } });
-    const body = {
-      status: text(options['status']),
-      reason: text(options['reason']),
-      resolved_in_build: text(options['resolved-in']),
-    };
-    const answer = await client.request<{ item: Bug }>('PATCH', pathOf(args[0]), { body });
+    const answer = await client.request<{ item: Bug }>('PATCH', pathOf(call.args[0]), { body });
     return { json: answer, text: `${answer.item.ref} is ${answer.item.status}.` };
   },
 };

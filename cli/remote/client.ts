@@ -7,7 +7,7 @@ import { readRemoteEnv, type RemoteEnv } from '../../config/remote.js';
 import { readNamed } from '../../lib/files/trusted-file.js';
 import { sendRequest } from '../../lib/http/send-request.js';
 import type { CommandCall, CommandSpec } from '../../kernel/contract.js';
-import { ServiceError, type ErrorCode } from '../../kernel/errors.js';
+import { ServiceError } from '../../kernel/errors.js';
 import { UsageError } from '../usage.js';
 import { loadProfile } from './profile.js';
 
@@ -19,6 +19,24 @@ export const CONNECTION_OPTIONS = {
   url: { type: 'string', value: 'address', summary: 'Address of the service', env: 'SVC_URL' },
   'allow-http': { type: 'boolean', summary: 'Send the token to an address without TLS' },
 } as const satisfies CommandSpec['options'];
+
+/** Options of a list. */
+export const PAGE_OPTIONS = {
+  limit: { type: 'string', value: '1–200', summary: 'How many', default: '50' },
+  cursor: { type: 'string', value: 'cursor', summary: 'Where the list before ended (next_cursor of --json)' },
+} as const satisfies CommandSpec['options'];
+
+/** Values of these options by their names; undefined where an option was not given. */
+export const getTexts = (
+  { options }: Pick<CommandCall, 'options'>,
+  names: readonly string[],
+): Record<string, string | undefined> =>
+  Object.fromEntries(
+    names.map((name) => {
+      const value = options[name];
+      return [name, typeof value === 'string' ? value : undefined];
+    }),
+  );
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -46,15 +64,18 @@ export class ServiceClient {
   /** @throws UsageError when there is no address or no token */
   static async open({ options }: Pick<CommandCall, 'options'>): Promise<ServiceClient> {
     const env = readRemoteEnv();
-    const profile = await loadProfile(env);
-    const given = options['url'] ?? env.url ?? profile?.url;
+    const named = options['url'] ?? env.url;
+    const token = await loadToken(env);
+    // A profile at fault is no concern of a call that does without one.
+    const profile = typeof named === 'string' && token !== null ? null : await loadProfile(env);
+    const given = named ?? profile?.url;
     if (typeof given !== 'string')
       throw new UsageError('no address of a service: give --url, set SVC_URL, or run "aos login"', null);
     const url = parseServiceUrl(given, options['allow-http'] === true || given === profile?.url);
     const own = profile !== null && new URL(profile.url).origin === url.origin ? profile.token : null;
-    const token = (await loadToken(env)) ?? own;
-    if (token === null) throw new UsageError(`no token for ${url.origin}: set SVC_TOKEN, or run "aos login"`, null);
-    return new ServiceClient(url, token);
+    const secret = token ?? own;
+    if (secret === null) throw new UsageError(`no token for ${url.origin}: set SVC_TOKEN, or run "aos login"`, null);
+    return new ServiceClient(url, secret);
   }
 
   /** For a token that is not stored yet. */
@@ -91,24 +112,43 @@ export class ServiceClient {
       );
     });
     const answer = parseAnswer(await text(response.body));
-    if (answer === null)
-      throw new Error(`${this.url.origin} answered ${response.status} without JSON: is it an AOS service?`);
-    if (response.status < 300) return answer as T;
-    const { code = 'internal_error', message, fields } = answer['error'] as Partial<Refusal>;
-    throw new ServiceError(code, message ?? `the service answered ${response.status}`, { ...(fields && { fields }) });
+    const { status } = response;
+    if (status < 300 && answer?.['status'] === 'success') return answer as T;
+    const refusal = status < 300 ? null : readRefusal(answer?.['error']);
+    if (refusal === null)
+      throw new Error(
+        `${this.url.origin} answered ${status}, and not as an AOS service does: is another server at this address, or before it?`,
+      );
+    const { code, message, fields } = refusal;
+    throw new ServiceError(code, message, { status, ...(fields !== undefined && { fields }) });
   }
 }
 
 interface Refusal {
-  code: ErrorCode;
+  code: string;
   message: string;
-  fields: Record<string, string>;
+  fields: Record<string, string> | undefined;
+}
+
+/** Returns null when the answer is another server's. */
+function readRefusal(error: unknown): Refusal | null {
+  if (error === null || typeof error !== 'object') return null;
+  const { code, message, fields } = error as Partial<Record<keyof Refusal, unknown>>;
+  if (typeof code !== 'string' || typeof message !== 'string') return null;
+  const texts = Object.entries(fields ?? {}).map(([name, problem]) => [name, String(problem)]);
+  return {
+    code,
+    message,
+    fields: texts.length === 0 ? undefined : (Object.fromEntries(texts) as Record<string, string>),
+  };
 }
 
 function parseAnswer(body: string): Record<string, unknown> | null {
   try {
     const value = JSON.parse(body) as unknown;
-    return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : null;
+    return value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
   } catch {
     return null;
   }

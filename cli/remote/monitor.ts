@@ -2,7 +2,7 @@
 import type { CommandSpec } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
 import { formatTable } from '../../lib/console/format-table.js';
-import { CONNECTION_OPTIONS, ServiceClient } from './client.js';
+import { CONNECTION_OPTIONS, getTexts, PAGE_OPTIONS, ServiceClient } from './client.js';
 
 interface Monitor {
   source: string;
@@ -33,14 +33,10 @@ function parseDuration(given: string): number {
 export const monitorList: CommandSpec = {
   name: 'monitor list',
   summary: 'List the monitors of a running service',
-  options: {
-    ...CONNECTION_OPTIONS,
-    limit: { type: 'string', value: '1–200', summary: 'How many', default: '50' },
-    cursor: { type: 'string', value: 'cursor', summary: 'Where the list before ended (next_cursor of --json)' },
-  },
+  options: { ...CONNECTION_OPTIONS, ...PAGE_OPTIONS },
   run: async (call) => {
     const client = await ServiceClient.open(call);
-    const query = { limit: String(call.options['limit']), cursor: call.options['cursor'] as string | undefined };
+    const query = getTexts(call, ['limit', 'cursor']);
     const answer = await client.request<{ items: Monitor[] }>('GET', `${PATH}/monitors`, { query });
     const rows = answer.items.map(({ source, state, last_heartbeat_at, project, name }) => [
       source,

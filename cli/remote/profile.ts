@@ -1,7 +1,8 @@
 /** The profile: address and token of the service that this account works with, in a file of its own (0600). */
-import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { RemoteEnv } from '../../config/remote.js';
+import { replaceFile } from '../../lib/files/replace-file.js';
 
 export interface Profile {
   url: string;
@@ -42,10 +43,6 @@ function parseProfile(text: string): Profile | null {
 /** @returns its path */
 export async function saveProfile(profile: Profile, env: Settings): Promise<string> {
   const path = profilePath(env);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // A file that is there keeps its mode when it is written, so it goes first.
-  await rm(path, { force: true });
-  await writeFile(path, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  await chmod(path, 0o600);
+  await replaceFile(path, `${JSON.stringify(profile, null, 2)}\n`);
   return path;
 }

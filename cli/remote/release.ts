@@ -1,7 +1,7 @@
 /** `aos release list | promote | withdraw`, against a running service. */
-import type { CommandCall, CommandSpec } from '../../kernel/contract.js';
+import type { CommandSpec } from '../../kernel/contract.js';
 import { formatTable } from '../../lib/console/format-table.js';
-import { CONNECTION_OPTIONS, ServiceClient } from './client.js';
+import { CONNECTION_OPTIONS, getTexts, PAGE_OPTIONS, ServiceClient } from './client.js';
 
 interface Release {
   product: string;
@@ -17,10 +17,6 @@ interface Release {
 const PATH = '/api/updateservice/v1';
 const PRODUCT = { type: 'string', value: 'slug', summary: 'Product (project)', required: true } as const;
 const PLATFORM = { type: 'string', value: 'platform', summary: 'Only this platform; without it all' } as const;
-const text = (call: CommandCall, name: string): string | undefined => {
-  const value = call.options[name];
-  return typeof value === 'string' ? value : undefined;
-};
 
 function stateOf({ withdrawn_at, halted_at, rollout_percent }: Release): string {
   if (withdrawn_at !== null) return 'withdrawn';
@@ -36,12 +32,10 @@ export const releaseList: CommandSpec = {
     product: { type: 'string', value: 'slug', summary: 'Only of this product' },
     channel: { type: 'string', value: 'channel', summary: 'Only of this channel' },
     platform: { type: 'string', value: 'platform', summary: 'Only of this platform' },
-    limit: { type: 'string', value: '1–200', summary: 'How many', default: '50' },
-    cursor: { type: 'string', value: 'cursor', summary: 'Where the list before ended (next_cursor of --json)' },
+    ...PAGE_OPTIONS,
   },
   run: async (call) => {
-    const names = ['product', 'channel', 'platform', 'limit', 'cursor'];
-    const query = Object.fromEntries(names.map((name) => [name, text(call, name)]));
+    const query = getTexts(call, ['product', 'channel', 'platform', 'limit', 'cursor']);
     const client = await ServiceClient.open(call);
     const answer = await client.request<{ items: Release[] }>('GET', `${PATH}/releases`, { query });
     const rows = answer.items.map((one) => [
@@ -78,18 +72,14 @@ export const releasePromote: CommandSpec = {
   },
   run: async (call) => {
     const [version = ''] = call.args;
-    const rollout = text(call, 'rollout');
-    const body = {
-      product: text(call, 'product'),
-      version,
-      from: text(call, 'from'),
-      to: text(call, 'to'),
-      platform: text(call, 'platform'),
-      ...(rollout !== undefined && { rollout_percent: Number(rollout) }),
-    };
+    const { rollout, ...others } = getTexts(call, ['product', 'from', 'to', 'platform', 'rollout']);
+    const body = { ...others, version, ...(rollout !== undefined && { rollout_percent: Number(rollout) }) };
     const client = await ServiceClient.open(call);
     const answer = await client.request<object>('POST', `${PATH}/promote`, { body });
-    return { json: answer, text: `${body.product} ${version} is promoted from ${body.from} to ${body.to}.` };
+    return {
+      json: answer,
+      text: `${others['product']} ${version} is promoted from ${others['from']} to ${others['to']}.`,
+    };
   },
 };
 
@@ -106,10 +96,10 @@ export const releaseWithdraw: CommandSpec = {
   },
   run: async (call) => {
     const [version = ''] = call.args;
-    const names = ['product', 'channel', 'platform', 'reason'];
-    const body = { version, ...Object.fromEntries(names.map((name) => [name, text(call, name)])) };
+    const texts = getTexts(call, ['product', 'channel', 'platform', 'reason']);
+    const body = { version, ...texts };
     const client = await ServiceClient.open(call);
     const answer = await client.request<object>('POST', `${PATH}/withdraw`, { body });
-    return { json: answer, text: `${text(call, 'product')} ${version} is withdrawn from ${text(call, 'channel')}.` };
+    return { json: answer, text: `${texts['product']} ${version} is withdrawn from ${texts['channel']}.` };
   },
 };

@@ -2,7 +2,7 @@
 import type { CommandSpec } from '../../kernel/contract.js';
 import { formatTable } from '../../lib/console/format-table.js';
 import { EXIT } from '../output.js';
-import { CONNECTION_OPTIONS, ServiceClient } from './client.js';
+import { CONNECTION_OPTIONS, getTexts, PAGE_OPTIONS, ServiceClient } from './client.js';
 
 interface Webhook {
   id: string;
@@ -24,10 +24,11 @@ const PATH = '/api/webhooks/v1/webhooks';
 export const webhookList: CommandSpec = {
   name: 'webhook list',
   summary: 'List the webhooks of a running service',
-  options: CONNECTION_OPTIONS,
+  options: { ...CONNECTION_OPTIONS, ...PAGE_OPTIONS },
   run: async (call) => {
+    const query = getTexts(call, ['limit', 'cursor']);
     const client = await ServiceClient.open(call);
-    const answer = await client.request<{ items: Webhook[] }>('GET', PATH, { query: { limit: 200 } });
+    const answer = await client.request<{ items: Webhook[] }>('GET', PATH, { query });
     const rows = answer.items.map((one) => [
       one.id,
       one.enabled ? 'enabled' : 'disabled',

@@ -3,7 +3,7 @@
  * bar on stderr where that is a terminal (contract 90, exit codes). Texts of servers and archives lose their control
  * characters here, in one place. Rejected: a progress library, five packages and a timer for one line that is redrawn.
  */
-import { printable } from '../../formats/texts.js';
+import { printable } from '../../lib/text/printable.js';
 
 export interface Sink {
   write(text: string): unknown;

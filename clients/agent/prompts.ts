@@ -4,7 +4,7 @@
  */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { printable } from '../../formats/texts.js';
+import { printable } from '../../lib/text/printable.js';
 import { AgentFailure } from './exit.js';
 
 /** Whether there is somebody to ask, and he wants to be asked. */

@@ -3,7 +3,7 @@
  * divided by NUL, which no text of a commit can hold. A range is never taken for an option.
  */
 import { spawn } from 'node:child_process';
-import { printable } from '../../formats/texts.js';
+import { printable } from '../../lib/text/printable.js';
 import { EXIT, PackagerFailure } from './failure.js';
 
 export interface GitCommit {

@@ -1,5 +1,5 @@
 /** What the packager prints: results on stdout, warnings and progress on stderr. */
-import { printable } from '../../formats/texts.js';
+import { printable } from '../../lib/text/printable.js';
 
 const BAR = 30;
 const EVERY_MS = 100;

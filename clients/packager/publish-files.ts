@@ -7,7 +7,7 @@ import { globMatcher } from '../../formats/globs.js';
 import { refusedPath } from '../../formats/path-policy.js';
 import { PathSet } from '../../formats/path-set.js';
 import type { Platform } from '../../formats/platform.js';
-import { printable } from '../../formats/texts.js';
+import { printable } from '../../lib/text/printable.js';
 import { EXIT, PackagerFailure } from './failure.js';
 
 export interface PublishFile {

@@ -1,5 +1,5 @@
 /** One run of the packager: options, packing, exit code. */
-import { printable } from '../../formats/texts.js';
+import { printable } from '../../lib/text/printable.js';
 import { Console, type ConsoleStream } from './console.js';
 import { EXIT, PackagerFailure } from './failure.js';
 import { readSettings, USAGE } from './options.js';

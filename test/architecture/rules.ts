@@ -52,10 +52,10 @@ export const RULES: readonly Rule[] = [
   {
     // The calls to the system that several adapters need alike.
     layer: 'lib',
-    files: /^lib\/(folders|files\/trusted-file)\.ts$/,
+    files: /^lib\/(folders|files\/(replace-file|trusted-file))\.ts$/,
     project: [],
-    packages: [/^node:(fs|fs\/promises|path)$/],
-    says: 'lib/folders.ts and files/trusted-file.ts import node:fs and node:path',
+    packages: [/^node:(crypto|fs|fs\/promises|path)$/],
+    says: 'lib/folders.ts and lib/files import node:fs, node:path and node:crypto',
   },
   {
     // The companions' requests, which go through proxies.

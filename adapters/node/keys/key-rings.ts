@@ -9,7 +9,7 @@ import type { Clock } from '../../../ports/clock.js';
 import type { Logger } from '../../../ports/logger.js';
 import type { Signers } from '../../../ports/signer.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { replaceFile } from '../files.js';
+import { replaceFile } from '../../../lib/files/replace-file.js';
 import { KeyRing, type RingDoc, type RotatedKey } from './key-ring.js';
 import { KEY_FILES, KEYS_COLLECTION, licenseFingerprint, newReleaseKey, newSecret, type ServiceKeys } from './keys.js';
 import { licenseKeyOf, releaseKeyOf, type SigningKey } from './signing-key.js';

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { DocumentStore } from '../../../ports/store.js';
 import { readNamed, readOwn, UntrustedFile } from '../../../lib/files/trusted-file.js';
-import { createFile } from '../files.js';
+import { createFile } from '../../../lib/files/replace-file.js';
 import { licenseKeyOf, releaseKeyOf, type SigningKey } from './signing-key.js';
 
 const NEW_BITS = 3072;

@@ -6,7 +6,7 @@
  */
 import { constants } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { printable } from '../../../formats/texts.js';
+import { printable } from '../../../lib/text/printable.js';
 import { checkAncestors } from '../system/parents.js';
 import { AgentFailure } from '../exit.js';
 import { look, ON_WINDOWS, withFile } from '../system/files.js';

@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { printable, printableLines } from '../../../formats/texts.js';
+import { printable, printableLines } from '../../../lib/text/printable.js';
 import { codeOf, AgentFailure } from '../exit.js';
 import { askChoice, askHidden, askText, askYesNo, isInteractive } from '../prompts.js';
 import { secretOf } from '../secrets.js';

@@ -4,7 +4,7 @@
  */
 import { RE2JS } from 're2js';
 import { AgentFailure } from '../exit.js';
-import { hasControls, printable } from '../../../formats/texts.js';
+import { hasControls, printable } from '../../../lib/text/printable.js';
 import { detectorOf } from './detect.js';
 import type { SettingValue } from './formats/format.js';
 import { FORMATS, type FormatName } from './formats/index.js';

@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, AgentFailure } from '../exit.js';
 import { ON_WINDOWS, withFile, writeWhole } from '../system/files.js';
-import { printable } from '../../../formats/texts.js';
+import { printable } from '../../../lib/text/printable.js';
 import { askYesNo, isInteractive } from '../prompts.js';
 import type { Installation } from '../update/installation.js';
 

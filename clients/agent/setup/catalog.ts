@@ -1,5 +1,5 @@
 /** What can be installed here (contract 60, catalog), and the choice of it. */
-import { printable } from '../../../formats/texts.js';
+import { printable } from '../../../lib/text/printable.js';
 import { AgentFailure } from '../exit.js';
 import { askChoice, isInteractive } from '../prompts.js';
 import type { Agent } from '../update/installation.js';

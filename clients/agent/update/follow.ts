@@ -4,7 +4,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
-import { printable } from '../../../formats/texts.js';
+import { printable } from '../../../lib/text/printable.js';
 import { below } from '../options/address.js';
 import { download, OtherBytes, readSmall } from '../net/download.js';
 import { bring, type CarryOver } from './bring.js';

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { replaceFile } from '../../../adapters/node/files.js';
+import { replaceFile } from '../../../lib/files/replace-file.js';
 import { PinoLogger } from '../../../adapters/node/logger.js';
 import { Announcement } from '../../../composition/announcement.js';
 import { rejection, until } from '../../harness.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { InstanceLock, InstanceRunning } from '../../../../adapters/node/instance-lock.js';
-import { freeBytes } from '../../../../adapters/node/files.js';
+import { freeBytes } from '../../../../adapters/node/free-bytes.js';
 
 const MODULE = new URL('../../../../adapters/node/instance-lock.js', import.meta.url).href;
 

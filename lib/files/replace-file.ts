@@ -1,11 +1,10 @@
 /**
- * Small files that two processes may write at once: whole or not at all, and never readable by others; and how much
- * room is left.
+ * Small files that two processes may write at once: whole or not at all, and never readable by others.
  */
 import { randomUUID } from 'node:crypto';
-import { link, open, rename, rm, statfs } from 'node:fs/promises';
+import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { makeFolders, syncFolder } from '../../lib/folders.js';
+import { makeFolders, syncFolder } from '../folders.js';
 
 async function writeBeside(path: string, content: string): Promise<string> {
   const temporary = `${path}.${process.pid}.${randomUUID().slice(0, 8)}.tmp`;
@@ -49,13 +48,4 @@ export async function replaceFile(path: string, content: string): Promise<void> 
     await rm(temporary, { force: true });
     throw error;
   }
-}
-
-/**
- * Bytes that an ordinary user may still write below `folder`, as `df` shows them.
- * @throws when the folder does not exist
- */
-export async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
 }

@@ -1,0 +1,10 @@
+import { statfs } from 'node:fs/promises';
+
+/**
+ * Bytes that an ordinary user may still write below `folder`, as `df` shows them.
+ * @throws when the folder does not exist
+ */
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
