@@ -127,10 +127,9 @@ export class RunningPlugins {
 
   #servedPaths(): string[] {
     const running = this.runs.filter(({ state }) => state !== 'failed');
-    return running.flatMap(({ parts: { routes = [], pages = [] } }) => [
-      ...routes.flatMap(({ path, aliases = [] }) => [path, ...aliases]),
-      ...pages.map(({ path }) => path),
-    ]);
+    const routes = running.flatMap(({ parts }) => parts.routes ?? []);
+    const pages = running.flatMap(({ parts }) => parts.pages ?? []);
+    return [...routes, ...pages].map(({ path }) => path).concat(routes.flatMap(({ aliases = [] }) => aliases));
   }
 
   /** A step of one plugin, which must end within its time. */
