@@ -11,7 +11,7 @@ import { aos, PROGRAM, serviceEnv, type Finished } from '../../support/service.j
 
 /** Escape sequences in 7 and 8 bits, a return, and characters that turn the direction of writing. */
 const EVIL = 'a\u001b[2Jb\u009b31mc\rd\u202ee\u0007';
-const DANGEROUS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+const DANGEROUS = /(?!\n)\p{Cc}|[\u202a-\u202e]/u;
 const item = {
   ref: `shop-1${EVIL}`,
   title: EVIL,
