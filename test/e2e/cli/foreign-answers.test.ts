@@ -43,8 +43,7 @@ interface Reply {
   location?: string;
 }
 
-describe('commands and the texts of others', function () {
-  this.timeout(240_000);
+describe('commands and the texts of others', () => {
   let server: Server;
   let home: string;
   let url: string;

@@ -19,8 +19,7 @@ const PLUGINS: Record<string, [imports: string, setup: string, reason: RegExp | 
   throwsatimport: [`${open} throw new Error('out of order');`, '', /out of order/],
 };
 
-describe('aos plugin check', function () {
-  this.timeout(240_000);
+describe('aos plugin check', () => {
   let folder: string;
   before(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-plugins-'))));
   after(() => rm(folder, { recursive: true, force: true }));

@@ -14,8 +14,7 @@ const SECRETS = ['hunter2-and-more', 'k&y of the receiver'];
 const CONFIG = `config: joi.object({ token: joi.string().secret().required(), hooks: joi.object().pattern(joi.string(), joi.string().secret()) }),`;
 const FAILURE = `new Error('cannot reach https://a.example/' + encodeURIComponent(ctx.config.hooks.x) + ' by ' + ctx.config.token)`;
 
-describe('a secret setting of a plugin from outside', function () {
-  this.timeout(240_000);
+describe('a secret setting of a plugin from outside', () => {
   let service: TestService;
   let outside: string;
 
