@@ -138,6 +138,7 @@ const manifest = Joi.object({
       name: text(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, a letter first').required(),
       indexes: Joi.array().items(index).required(),
       tuning,
+      bytes: path,
       lookups: Joi.array().items(
         Joi.object({ path: path.required(), by: Joi.string().valid('value', 'text').required() }),
       ),

@@ -287,6 +287,24 @@ export function seedOf(filter: Filter): Doc {
   return seed as unknown as Doc;
 }
 
+/**
+ * A document without the field that holds bytes, and these.
+ * @throws TypeError when the field holds something else
+ */
+export function splitBytes<T extends Doc>(
+  doc: T,
+  field: string | undefined,
+): { doc: T; bytes: Uint8Array | undefined } {
+  if (field === undefined || !Object.hasOwn(doc, field)) return { doc, bytes: undefined };
+  const { [field]: bytes, ...rest } = doc as unknown as { [field: string]: unknown };
+  if (bytes !== undefined && !(bytes instanceof Uint8Array)) throw new TypeError(`${field} holds no bytes`);
+  return { doc: rest as unknown as T, bytes };
+}
+
+/** The opposite of `splitBytes`. */
+export const withBytes = <T extends Doc>(doc: T, field: string | undefined, bytes: Uint8Array | null | undefined): T =>
+  field === undefined || bytes === null || bytes === undefined ? doc : { ...doc, [field]: bytes };
+
 /** A lone surrogate as JSON.stringify writes it, after any number of escaped backslashes. */
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 

@@ -2,11 +2,11 @@
  * DocumentStore: one typed collection interface over every engine (memory, SQLite, MongoDB); no repository per
  * entity.
  *
- * Documents are JSON. Ids are strings made by us (UUIDv7 or a key that the domain computes), times are ISO-8601 UTC
- * text. A standalone MongoDB has no transactions: what touches two documents has an order, a marker and a reconciler
- * (docs/consistency.md), and `transact` is for the few hot paths that are worth a second way. Every promise of a
- * write resolves only after the write is durable in the sense of the adapter (SQLite: committed with
- * `synchronous=FULL`; MongoDB: majority acknowledged).
+ * Documents are JSON, but for one field of a collection that may hold bytes. Ids are strings made by us (UUIDv7 or a
+ * key that the domain computes), times are ISO-8601 UTC text. A standalone MongoDB has no transactions: what touches
+ * two documents has an order, a marker and a reconciler (docs/consistency.md), and `transact` is for the few hot paths
+ * that are worth a second way. Every promise of a write resolves only after the write is durable in the sense of the
+ * adapter (SQLite: committed with `synchronous=FULL`; MongoDB: majority acknowledged).
  *
  * Edges that every adapter shares, pinned by testing/contracts/store.ts:
  *  - `true` is not `1`, `'1'` is not `1`;
@@ -200,6 +200,11 @@ export interface CollectionSpec {
    * written by inserts and by `set` and `unset` of that very path.
    */
   lookups?: readonly LookupSpec[];
+  /**
+   * A top-level field that holds a Uint8Array or is missing. `insert` and `put` write it, and `get` and `find` return
+   * it; a change leaves it as it is and answers without it. No index, filter, sort or update names it.
+   */
+  bytes?: string;
   tuning?: Tuning;
 }
 

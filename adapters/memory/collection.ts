@@ -12,9 +12,11 @@ import {
   matches,
   plainUpdate,
   seedOf,
+  splitBytes,
   totalSort,
   uniqueValue,
   valueAt,
+  withBytes,
 } from '../../ports/document.js';
 import {
   StoreConflict,
@@ -40,11 +42,15 @@ function clone<V>(value: V): V {
 
 export class MemoryCollection<T extends Doc> implements Collection<T> {
   readonly #docs = new Map<string, T>();
+  /** The field that holds bytes, and these by id. */
+  #bytesField: string | undefined;
+  readonly #bytes = new Map<string, Uint8Array>();
   /** Unique field → value → id. Numbers and text are different keys of a Map. */
   readonly #unique = new Map<string, Map<unknown, string>>();
 
   /** @throws StoreConflict when the documents there break a new unique index */
-  ensure(indexes: readonly IndexSpec[]): void {
+  ensure(indexes: readonly IndexSpec[], bytesField?: string): void {
+    this.#bytesField = bytesField;
     for (const { fields, unique } of indexes) {
       const [field = ''] = fields.map(checkPath);
       if (!unique || this.#unique.has(field)) continue;
@@ -62,7 +68,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
 
   async get(id: string): Promise<T | null> {
     const doc = this.#docs.get(id);
-    return doc === undefined ? null : clone(doc);
+    return doc === undefined ? null : this.#whole(doc);
   }
 
   async find(query: Find = {}): Promise<Page<T>> {
@@ -71,7 +77,15 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     const filters = [clone(query.filter ?? {})];
     if (typeof query.after === 'string') filters.push({ or: afterStretches(sort, decodeCursor(sort, query.after)) });
     const found = this.#matching(filters, sort).slice(0, limit + 1);
-    return toPage(sort, found.map(clone), limit);
+    return toPage(
+      sort,
+      found.map((doc) => this.#whole(doc)),
+      limit,
+    );
+  }
+
+  #whole(doc: T): T {
+    return withBytes(clone(doc), this.#bytesField, this.#bytes.get(doc.id)?.slice());
   }
 
   async count(filter: Filter = {}): Promise<number> {
@@ -89,7 +103,20 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
   }
 
   async insert(doc: T): Promise<void> {
-    this.#insert(clone(doc));
+    this.#write(doc, (plain) => this.#insert(plain));
+  }
+
+  #write(given: T, write: (plain: T) => unknown): T {
+    const { doc, bytes } = splitBytes(given, this.#bytesField);
+    const plain = clone(doc);
+    write(plain);
+    this.#setBytes(plain.id, bytes);
+    return plain;
+  }
+
+  #setBytes(id: string, bytes: Uint8Array | undefined): void {
+    if (bytes === undefined) this.#bytes.delete(id);
+    else this.#bytes.set(id, bytes.slice());
   }
 
   async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
@@ -107,6 +134,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     const found = this.#matching([clone(filter)]).slice(0, limit);
     for (const doc of found) {
       this.#docs.delete(doc.id);
+      this.#bytes.delete(doc.id);
       for (const [field, ids] of this.#unique) ids.delete(valueAt(doc, field));
     }
     return found.length;
@@ -116,8 +144,8 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     const results: WriteResult[] = [];
     for (const op of ops) {
       try {
-        if ('insert' in op) this.#insert(clone(op.insert));
-        if ('put' in op) this.#put(clone(op.put));
+        if ('insert' in op) this.#write(op.insert, (plain) => this.#insert(plain));
+        if ('put' in op) this.#write(op.put, (plain) => this.#put(plain));
         results.push({ n: await this.#written(op) });
       } catch (error) {
         if (!(error instanceof StoreConflict)) throw error;
@@ -133,26 +161,28 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
    */
   write(write: TransactionWrite): { changed: T | null; undo: () => void } | null {
     if ('insert' in write) {
-      const doc = this.#insert(clone(write.insert as T));
+      const doc = this.#write(write.insert as T, (plain) => this.#insert(plain));
       return { changed: null, undo: () => this.#restore(doc, null) };
     }
     if ('put' in write) {
-      const doc = clone(write.put as T);
-      const before = this.#docs.get(doc.id) ?? null;
-      this.#put(doc);
-      return { changed: null, undo: () => this.#restore(doc, before) };
+      const before = this.#docs.get(write.put.id) ?? null;
+      const bytes = this.#bytes.get(write.put.id);
+      const doc = this.#write(write.put as T, (plain) => this.#put(plain));
+      return { changed: null, undo: () => this.#restore(doc, before, bytes) };
     }
     const { change, update, sort, upsert = false } = write;
     const [before = null] = this.#matching([clone(change)], sort);
     const changed = this.#change(change, update, sort === undefined ? { upsert } : { sort, upsert });
     if (changed === null) return null;
-    return { changed: clone(changed.doc), undo: () => this.#restore(changed.doc, before) };
+    const bytes = this.#bytes.get(changed.doc.id);
+    return { changed: clone(changed.doc), undo: () => this.#restore(changed.doc, before, bytes) };
   }
 
-  #restore(now: T, before: T | null): void {
+  #restore(now: T, before: T | null, bytes?: Uint8Array): void {
     for (const [field, ids] of this.#unique) ids.delete(valueAt(now, field));
     this.#docs.delete(now.id);
     if (before !== null) this.#insert(before);
+    this.#setBytes(now.id, bytes);
   }
 
   async #written(op: WriteOp<T>): Promise<number> {

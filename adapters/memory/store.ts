@@ -50,7 +50,7 @@ export class MemoryStore implements DocumentStore {
   }
 
   async ensure(specs: readonly CollectionSpec[]): Promise<void> {
-    for (const { name, indexes } of specs) this.#open(name).ensure(indexes);
+    for (const { name, indexes, bytes } of specs) this.#open(name).ensure(indexes, bytes);
   }
 
   async ping(): Promise<number> {

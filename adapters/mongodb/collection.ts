@@ -24,6 +24,7 @@ import { Gathering } from './gathering.js';
 import { getAll, insertAll, putAll } from './together.js';
 import {
   fieldName,
+  fromChanged,
   fromStored,
   isNever,
   namedIds,
@@ -165,7 +166,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
       if (Object.keys(operators).length > 0) return this.#upsert(filter.id, operators);
     }
     const stored = await this.#changeOne(filter, update, options);
-    if (stored) return { doc: fromStored(stored), created: false };
+    if (stored) return { doc: fromChanged(stored), created: false };
     return options.upsert ? { doc: await this.#create(filter, update), created: true } : null;
   }
 
@@ -182,7 +183,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   async #upsert(id: string, operators: Query): Promise<Changed<Doc>> {
     const options = { upsert: true, returnDocument: 'after', includeResultMetadata: true } as const;
     const done = await this.#write(() => this.#driver.findOneAndUpdate({ _id: id }, operators, options));
-    return { doc: fromStored(done.value as Stored), created: done.lastErrorObject?.['updatedExisting'] !== true };
+    return { doc: fromChanged(done.value as Stored), created: done.lastErrorObject?.['updatedExisting'] !== true };
   }
 
   /** Rejected: `upsert: true`, which stores the filter's nulls; and grams are made of a new document as a whole. */

@@ -2,7 +2,8 @@
  * Filters, sorts, updates and documents in MongoDB's language: pure functions. Only operators of the portable subset
  * appear (docs/consistency.md), so that the same works on MongoDB 5 to 8 and on compatible servers.
  */
-import { alternatives, checkPath, jsonText, totalSort } from '../../ports/document.js';
+import { Binary } from 'mongodb';
+import { alternatives, checkPath, jsonText, splitBytes, totalSort, withBytes } from '../../ports/document.js';
 import type { Condition, Doc, Filter, Json, Scalar, Sort, Update } from '../../ports/store.js';
 import { gramFields, gramUpdates, gramsField, HIDDEN } from './grams.js';
 import { decodeKeys, encodeKeys } from './keys.js';
@@ -125,14 +126,25 @@ function clean<V>(value: V): V {
 
 /** @param texts paths with grams */
 export function toStored(doc: Doc, texts: readonly string[] = []): Stored {
-  const plain = clean(doc);
+  const field = Object.entries(doc).find(([, value]) => value instanceof Uint8Array)?.[0];
+  const { doc: given, bytes } = splitBytes(doc, field);
+  const plain = clean(given);
   const { id, ...rest } = plain;
   if (typeof id !== 'string') throw new TypeError('a document has a text id');
-  return { _id: id, ...(encodeKeys(rest) as object), ...gramFields(plain, texts) };
+  const stored = { _id: id, ...(encodeKeys(rest) as object), ...gramFields(plain, texts) };
+  return field === undefined || bytes === undefined ? stored : { ...stored, [field]: new Binary(bytes) };
 }
 
-export function fromStored({ _id, ...rest }: Stored): Doc {
-  for (const field of Object.keys(rest)) if (field.startsWith(HIDDEN)) delete rest[field];
+/** With its bytes. */
+export function fromStored(stored: Stored): Doc {
+  const [field, value] = Object.entries(stored).find(([, one]) => one instanceof Binary) ?? [];
+  return withBytes(fromChanged(stored), field, (value as Binary | undefined)?.value());
+}
+
+/** Without its bytes, as a change answers. */
+export function fromChanged({ _id, ...rest }: Stored): Doc {
+  for (const [field, value] of Object.entries(rest))
+    if (field.startsWith(HIDDEN) || value instanceof Binary) delete rest[field];
   return { id: _id, ...(decodeKeys(rest as Json) as object) };
 }
 

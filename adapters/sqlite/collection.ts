@@ -1,6 +1,6 @@
 /** A collection of the SQLite store, on the main thread: arguments become requests, answers become documents. */
 import { cursorAfter, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
-import { jsonText, plainUpdate } from '../../ports/document.js';
+import { jsonText, plainUpdate, withBytes } from '../../ports/document.js';
 import type { CachingCollection } from '../../ports/cached-reads.js';
 import type { CountingCollection } from '../../ports/store/few.js';
 import type { Rendered, Rendering, RenderingCollection } from '../../ports/rendering.js';
@@ -32,6 +32,7 @@ import {
   type ReadKind,
   type RenderRequest,
   type StoredRendering,
+  type StoredWhole,
   type WriteKind,
 } from './threads/messages.js';
 
@@ -39,6 +40,10 @@ import {
 export interface Threads {
   /** The body of a document, or null; on the main thread unless a lock is in the way. */
   get(collection: string, id: string): string | null | Promise<string | null>;
+  /** The field of a collection that holds bytes. */
+  bytesField(collection: string): string | undefined;
+  /** A document of such a collection. */
+  whole(collection: string, id: string): Promise<StoredWhole | null>;
   readonly cached: CachedReads;
   readonly pages: KeptPages;
   /** Hears of damage that only the main thread can tell. */
@@ -69,8 +74,15 @@ export class SqliteCollection<T extends Doc>
   }
 
   async get(id: string): Promise<T | null> {
+    const bytes = this.#threads.bytesField(this.name);
+    if (bytes !== undefined) return this.#getWhole(id, bytes);
     const body = await this.#threads.get(this.name, id);
     return body === null ? null : this.#parsed(body, id);
+  }
+
+  async #getWhole(id: string, field: string): Promise<T | null> {
+    const [body, bytes] = (await this.#threads.whole(this.name, id)) ?? [null, null];
+    return body === null ? null : withBytes(this.#parsed(body, id), field, bytes);
   }
 
   #parsed(body: string, id: string): T {
@@ -116,7 +128,11 @@ export class SqliteCollection<T extends Doc>
     const asked = { filter: query.filter ?? {}, sort, rows: limit + 1, after };
     try {
       const bodies = (await this.#read('find', asked)) as string[];
-      return toPage(sort, await parseAll<T>(this.name, bodies), limit);
+      const page = toPage(sort, await parseAll<T>(this.name, bodies), limit);
+      const field = this.#threads.bytesField(this.name);
+      if (field === undefined) return page;
+      const whole = await Promise.all(page.items.map(({ id }) => this.#getWhole(id, field)));
+      return { ...page, items: whole.filter((doc) => doc !== null) };
     } catch (error) {
       if (!(error instanceof StoreDamaged) || error.place.collection === null) throw error;
       return this.#salvaged(asked, error, query.damaged);

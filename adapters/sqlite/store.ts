@@ -20,9 +20,11 @@ import { SqliteCollection, type Threads } from './collection.js';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
 import { isBusy, isMissingTable } from './driver/driver.js';
 import { countFew } from './reading/few.js';
-import { collectionsOf, outcomeOf, unwrap, type Outcome } from './threads/messages.js';
+import { collectionsOf, outcomeOf, unwrap, type Outcome, type StoredWhole } from './threads/messages.js';
+import { readWhole } from './reading/reads.js';
+import { bytesField } from './schema/bytes-column.js';
 import { compressedFields } from './schema/compressed-fields.js';
-import { textOf, wholeBody, type DocText } from './body/stored-body.js';
+import { textOf, wholeBody, type DocText, type StoredApart } from './body/stored-body.js';
 import { Here } from './threads/here.js';
 import { Late } from './threads/late.js';
 import type { Answerer, Heard } from './threads/answerer.js';
@@ -47,6 +49,7 @@ export interface SqliteOptions {
   threads?: 'always' | 'writing' | 'none';
 }
 
+const NOTHING_APART: StoredApart = { compressed: undefined, bytes: undefined };
 const NAME = /^[a-z][a-z0-9_]*$/;
 /** At most; the second one is started when a query holds up another. */
 const READERS = 2;
@@ -68,7 +71,7 @@ export class SqliteStore implements DocumentStore {
     const docs: DocText[] = [];
     const plain = writes.map((write) => {
       if ('update' in write) return { ...write, update: plainUpdate(write.update) };
-      docs.push(textOf('put' in write ? write.put : write.insert, this.#compressedOf(write.collection)));
+      docs.push(textOf('put' in write ? write.put : write.insert, this.#apartOf(write.collection)));
       return 'put' in write ? { ...write, put: true } : { ...write, insert: true };
     });
     const names = plain.map(({ collection }) => collection).join(' ');
@@ -92,20 +95,21 @@ export class SqliteStore implements DocumentStore {
   readonly #readers: Answerer;
   readonly #threads: Threads = {
     get: (collection, id) => this.#get(collection, id),
+    bytesField: (collection) => this.#apartOf(collection).bytes,
+    whole: (collection, id) => this.#whole(collection, id),
     cached: this.#cached,
     pages: this.#pages,
     met: this.#met.note,
     read: (kind, collection, text) => this.#readers.call([kind, collection, text]),
     countFew: (collection, filter, most) => this.#countFew(collection, filter, most),
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
-    put: (kind, collection, doc) =>
-      this.#writer.call([kind, collection, '', [textOf(doc, this.#compressedOf(collection))]]),
+    put: (kind, collection, doc) => this.#writer.call([kind, collection, '', [textOf(doc, this.#apartOf(collection))]]),
     loaded: (module) => (this.#loaded.has(module) ? undefined : this.#load(module)),
   };
   /** Modules that the writer has. */
   readonly #loaded = new Set<string>();
-  /** Collection → its compressed fields, as far as they were asked for. */
-  readonly #compressed = new Map<string, readonly string[] | undefined>();
+  /** Collection → its fields that are not stored as JSON, as far as they were asked for. */
+  readonly #apart = new Map<string, StoredApart>();
   #connection: Connection | null = null;
 
   constructor({ path, durability = 'full', threads = 'always' }: SqliteOptions) {
@@ -180,7 +184,7 @@ export class SqliteStore implements DocumentStore {
   async ensure(specs: readonly CollectionSpec[]): Promise<void> {
     for (const { name } of specs) this.collection(name);
     await this.#writer.call(['ensure', '', JSON.stringify(specs)]);
-    this.#compressed.clear();
+    this.#apart.clear();
   }
 
   /** Asks the writer, within a transaction: answers only while writes are possible. */
@@ -218,10 +222,15 @@ export class SqliteStore implements DocumentStore {
   }
 
   /** What another process declares meanwhile is known with the next start: a document may be stored either way. */
-  #compressedOf(collection: string): readonly string[] | undefined {
-    if (!this.#compressed.has(collection) && this.#connection !== null)
-      this.#compressed.set(collection, compressedFields(this.#connection, collection));
-    return this.#compressed.get(collection);
+  #apartOf(collection: string): StoredApart {
+    const known = this.#apart.get(collection);
+    if (known !== undefined || this.#connection === null) return known ?? NOTHING_APART;
+    const apart = {
+      compressed: compressedFields(this.#connection, collection),
+      bytes: bytesField(this.#connection, collection),
+    };
+    this.#apart.set(collection, apart);
+    return apart;
   }
 
   #failed(outcome: Outcome): never {
@@ -240,6 +249,16 @@ export class SqliteStore implements DocumentStore {
     } catch (error) {
       if (isBusy(error)) return null;
       return unwrap(outcomeOf(error, collection)) as never;
+    }
+  }
+
+  async #whole(collection: string, id: string): Promise<StoredWhole | null> {
+    if (!this.#connection) throw new Error('the store is not open');
+    try {
+      return readWhole(this.#connection, collection, this.#apartOf(collection).bytes, id);
+    } catch (error) {
+      if (isBusy(error)) return this.#readers.call(['whole', collection, id]) as Promise<StoredWhole | null>;
+      return this.#failed(outcomeOf(error, collection, id));
     }
   }
 

@@ -277,11 +277,12 @@ export class Migrator {
   /** The hash is of what was declared, in a canonical order: the same declaration is the same migration. */
   #indexes(plugin: string, specs: readonly CollectionSpec[]): Step {
     const canonical = specs
-      .map(({ name, indexes, lookups = [], tuning = {} }) => [
+      .map(({ name, indexes, lookups = [], tuning = {}, bytes }) => [
         name,
         indexes.map((index) => `${signOf(index, tuning)}${index.fields.join('+')}`).sort(),
         ...tuned(tuning),
         ...(lookups.length > 0 ? [lookups.map(({ path, by }) => `${by} ${path}`).sort()] : []),
+        ...(bytes === undefined ? [] : [`bytes ${bytes}`]),
       ])
       .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
     const hash = createHash('sha256').update(JSON.stringify(canonical)).digest('hex').slice(0, 8);

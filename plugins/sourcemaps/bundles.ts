@@ -4,6 +4,8 @@
  * its artifacts and pieces go, then itself. Only artifacts of a ready bundle are used.
  */
 import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { deflateRaw, inflateRaw } from 'node:zlib';
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
 import { AHEAD_MS } from '../../lib/clocks/elapsed.js';
 import { each } from '../../lib/paging.js';
@@ -15,6 +17,10 @@ import { keyOf, PIECE_BYTES, type Artifact, type Bundle, type BundlePiece } from
 /** Written or removed at a time: pieces have some hundred kilobytes each, artifacts some hundred bytes. */
 const PIECES_AT_ONCE = 8;
 const ARTIFACTS_AT_ONCE = 200;
+const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
+/** A piece is kept deflated when it is smaller than this part of its bytes. */
+const WORTH_PACKING = 0.9;
 /** Files of a release that are listed, about. */
 const MOST_LISTED = 2_000;
 /** An assembly takes seconds. One this old was cut off. */
@@ -29,8 +35,8 @@ export interface BundlePlan {
   dist: string | null;
   /** Bytes. */
   size: number;
-  /** The piece of this number, in base64. */
-  piece(number: number): Promise<string>;
+  /** The piece of this number. */
+  piece(number: number): Promise<Uint8Array>;
   /** What the upload holds. */
   files(bytes: UploadedBytes): Promise<BundledFile[]>;
   by: string;
@@ -93,7 +99,7 @@ export class Bundles {
     const count = Math.ceil(plan.size / PIECE_BYTES);
     for (let from = 0; from < count; from += PIECES_AT_ONCE) {
       const numbers = Array.from({ length: Math.min(PIECES_AT_ONCE, count - from) }, (_, i) => from + i);
-      const docs = await Promise.all(numbers.map(async (n) => ({ id: `${id}:${n}`, data: await plan.piece(n) })));
+      const docs = await Promise.all(numbers.map(async (n) => toPiece(`${id}:${n}`, await plan.piece(n))));
       await this.pieces.bulk(docs.map((put) => ({ put })));
     }
   }
@@ -154,8 +160,8 @@ export class Bundles {
         const bytes = Buffer.alloc(Math.max(0, last - start));
         for (let n = Math.floor(start / PIECE_BYTES); n * PIECE_BYTES < last; n++) {
           const from = n * PIECE_BYTES;
-          const piece = Buffer.from((await this.pieces.get(`${id}:${n}`))?.data ?? '', 'base64');
-          piece.copy(bytes, Math.max(0, from - start), Math.max(0, start - from), Math.min(piece.length, last - from));
+          const piece = await bytesFrom(await this.pieces.get(`${id}:${n}`));
+          bytes.set(piece.subarray(Math.max(0, start - from), last - from), Math.max(0, from - start));
         }
         return bytes;
       },
@@ -232,4 +238,15 @@ export class Bundles {
       { set: { used_at: at } },
     );
   }
+}
+
+/** Most bundles are deflated already; a single file is not. */
+async function toPiece(id: string, data: Uint8Array): Promise<BundlePiece> {
+  const packed = await deflate(data, { level: 1 });
+  return packed.length < data.length * WORTH_PACKING ? { id, data: packed, packed: true } : { id, data };
+}
+
+async function bytesFrom(piece: BundlePiece | null): Promise<Uint8Array> {
+  if (piece?.packed !== true) return piece?.data ?? new Uint8Array();
+  return inflate(piece.data, { maxOutputLength: PIECE_BYTES });
 }

@@ -16,6 +16,20 @@ const STEP = 20;
 /** What a token sends meets nothing that one of another project sent. */
 export const spaceOf = (project: string | null): string => project ?? '*';
 
+/** A piece as a tool sends it, named by the SHA-1 that it states, in hex. */
+export interface SentPiece {
+  name: string;
+  bytes: Uint8Array;
+}
+
+/** The SHA-1 of its content, in hex. @throws ServiceError validation_failed */
+function checkPiece({ name, bytes }: SentPiece): string {
+  if (bytes.length === 0 || bytes.length > PIECE_BYTES) throw invalid({ file: `must have 1 to ${PIECE_BYTES} bytes` });
+  const sha1 = createHash('sha1').update(bytes).digest('hex');
+  if (sha1 !== name.toLowerCase()) throw invalid({ file: 'is not the content of the SHA-1 that names it' });
+  return sha1;
+}
+
 @injectable()
 export class Inbox {
   constructor(
@@ -24,29 +38,19 @@ export class Inbox {
   ) {}
 
   /**
-   * Keeps a piece; a repeat keeps it longer.
-   * @param name the SHA-1 that the sender states, in hex
-   * @throws ServiceError validation_failed (its size, its content), insufficient_storage (too many wait)
+   * Stores pieces, in one batch; a repeat keeps one longer.
+   * @throws ServiceError validation_failed (a size, a content), insufficient_storage (too many wait)
    */
-  async put(space: string, name: string, bytes: Uint8Array): Promise<void> {
-    if (bytes.length === 0 || bytes.length > PIECE_BYTES) {
-      throw invalid({ file: `must have 1 to ${PIECE_BYTES} bytes` });
-    }
-    const sha1 = createHash('sha1').update(bytes).digest('hex');
-    if (sha1 !== name.toLowerCase()) throw invalid({ file: 'is not the content of the SHA-1 that names it' });
+  async put(space: string, pieces: readonly SentPiece[]): Promise<void> {
+    const at = this.clock.iso();
+    const chunks = pieces.map((piece) => ({ id: `${space}:${checkPiece(piece)}`, space, at, data: piece.bytes }));
     if ((await this.chunks.count({ space })) >= MOST_CHUNKS) {
       throw new ServiceError(
         'insufficient_storage',
         'Too many pieces wait for their bundles; they leave within a day.',
       );
     }
-    const at = this.clock.iso();
-    const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
-    await this.chunks.change(
-      { id: `${space}:${sha1}` },
-      { set: { at }, setOnInsert: { space, data } },
-      { upsert: true },
-    );
+    await this.chunks.bulk(chunks.map((put) => ({ put })));
   }
 
   /** Those that have not been sent yet. */
@@ -63,8 +67,8 @@ export class Inbox {
     return distinct.filter((name) => !known.has(name));
   }
 
-  /** Base64; null: it is not there. */
-  async data(space: string, name: string): Promise<string | null> {
+  /** Null: it is not there. */
+  async data(space: string, name: string): Promise<Uint8Array | null> {
     return (await this.chunks.get(`${space}:${name}`))?.data ?? null;
   }
 

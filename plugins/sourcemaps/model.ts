@@ -2,10 +2,7 @@
 import type { CollectionSpec } from '../../kernel/contract.js';
 import type { BundledFile } from '../../ports/source-maps/reader.js';
 
-/**
- * Every piece of an upload but the last has this size: tools are told so, and what lies where follows from it. In the
- * store a piece is text of a third more, well below what a document may have.
- */
+/** Every piece of an upload but the last has this size: tools are told so, and what lies where follows from it. */
 export const PIECE_BYTES = 262_144;
 /** Of one upload: a bundle, or a file. */
 export const MOST_PIECES = 1_024;
@@ -16,8 +13,7 @@ export interface Chunk {
   id: string;
   /** The token's project; `*` for a token of all projects. */
   space: string;
-  /** Base64. */
-  data: string;
+  data: Uint8Array;
   at: string;
 }
 
@@ -25,7 +21,9 @@ export interface Chunk {
 export interface BundlePiece {
   /** `<bundle>:<number from 0>` */
   id: string;
-  data: string;
+  data: Uint8Array;
+  /** `data` is deflated: it became smaller by that. */
+  packed?: true;
 }
 
 export interface Bundle {
@@ -62,8 +60,8 @@ export interface Artifact {
 }
 
 export const COLLECTIONS: readonly CollectionSpec[] = [
-  { name: 'chunks', indexes: [{ fields: ['space', 'at'] }, { fields: ['at'] }] },
-  { name: 'pieces', indexes: [] },
+  { name: 'chunks', bytes: 'data', indexes: [{ fields: ['space', 'at'] }, { fields: ['at'] }] },
+  { name: 'pieces', bytes: 'data', indexes: [] },
   {
     name: 'bundles',
     indexes: [

@@ -4,22 +4,32 @@
  * folder frames stay as they are.
  */
 import { definePlugin, extend, type Collection } from '../../kernel/contract.js';
+import { each } from '../../lib/paging.js';
 import { FRAME_REWRITER } from '../../ports/domain/frames.js';
 import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { BUILD_HISTORY, PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
 import { Bundles } from './bundles.js';
 import { sourceMapConfig, type SourceMapConfig } from './config.js';
 import { Frames } from './frames.js';
-import { COLLECTIONS, type Artifact } from './model.js';
+import { COLLECTIONS, type Artifact, type BundlePiece, type Chunk } from './model.js';
 import { Retention } from './retention.js';
 import { routes } from './routes.js';
 import { CONFIG, MapUploads } from './uploads.js';
 
 const CLEAN_MS = 3_600_000;
 const AT_ONCE = 500;
+const PIECES_AT_ONCE = 20;
 
 async function tryAgain(artifacts: Collection<Artifact>): Promise<void> {
   while ((await artifacts.changeMany({ fault: { ne: null } }, { set: { fault: null } }, AT_ONCE)) === AT_ONCE);
+}
+
+/** A row that an earlier version wrote holds base64 in its document. */
+async function storeAsBytes(pieces: Collection<Chunk | BundlePiece>): Promise<void> {
+  for await (const piece of each(pieces, { limit: PIECES_AT_ONCE })) {
+    const data: unknown = piece.data;
+    if (typeof data === 'string') await pieces.bulk([{ put: { ...piece, data: Buffer.from(data, 'base64') } }]);
+  }
 }
 
 export default definePlugin<SourceMapConfig>({
@@ -37,6 +47,13 @@ export default definePlugin<SourceMapConfig>({
   migrations: [
     // Refusals of before were also of moments in which the machine was busy.
     { number: 1, name: 'try-maps-again', run: (ctx) => tryAgain(ctx.collection('artifacts')) },
+    {
+      number: 2,
+      name: 'store-maps-as-bytes',
+      run: async (ctx) => {
+        for (const name of ['chunks', 'pieces']) await storeAsBytes(ctx.collection(name));
+      },
+    },
   ],
   collections: COLLECTIONS,
   setup(ctx) {

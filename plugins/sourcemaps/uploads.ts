@@ -8,7 +8,7 @@ import { MapRefused, type BundledFile, type UploadedBytes } from '../../ports/so
 import { Bundles, type BundlePlan } from './bundles.js';
 import type { SourceMapConfig } from './config.js';
 import { Frames } from './frames.js';
-import { Inbox, spaceOf } from './inbox.js';
+import { Inbox, spaceOf, type SentPiece } from './inbox.js';
 import { PIECE_BYTES } from './model.js';
 
 export const CONFIG = token<SourceMapConfig>('sourcemaps.config');
@@ -74,11 +74,8 @@ export class MapUploads {
   ) {}
 
   /** Keeps the pieces of a form. @throws ServiceError as `Inbox.put` */
-  async keep(
-    { principal: { project } }: MapUploader,
-    pieces: readonly { name: string; bytes: Uint8Array }[],
-  ): Promise<void> {
-    for (const { name, bytes } of pieces) await this.inbox.put(spaceOf(project), name, bytes);
+  async keep({ principal: { project } }: MapUploader, pieces: readonly SentPiece[]): Promise<void> {
+    await this.inbox.put(spaceOf(project), pieces);
   }
 
   /**
@@ -143,7 +140,7 @@ export class MapUploads {
       size: bytes.length,
       by: principal.name,
       reauthorize,
-      piece: async (n) => bytes.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES).toString('base64'),
+      piece: async (n) => bytes.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES),
       files: async () => [file],
     });
     if (made === 'assembling') await this.#retry(project, Bundles.idOf(about));
@@ -229,15 +226,14 @@ export class MapUploads {
   }
 
   async #size(space: string, name: string): Promise<number> {
-    return Buffer.byteLength((await this.inbox.data(space, name)) ?? '', 'base64');
+    return (await this.inbox.data(space, name))?.length ?? 0;
   }
 
   /** @throws MapRefused for a piece of another size: what lies where follows from the number */
-  async #piece(space: string, name: string, size: number): Promise<string> {
+  async #piece(space: string, name: string, size: number): Promise<Uint8Array> {
     const data = await this.inbox.data(space, name);
     if (data === null) throw new MapRefused('has lost a piece on its way; send it again');
-    if (Buffer.byteLength(data, 'base64') !== size)
-      throw new MapRefused(`has a piece of another size than ${PIECE_BYTES}`);
+    if (data.length !== size) throw new MapRefused(`has a piece of another size than ${PIECE_BYTES}`);
     return data;
   }
 }

@@ -2,6 +2,7 @@
  * What every DocumentStore must do, whatever the engine: the edges that ports/store.ts names, each pinned. An
  * adapter's test calls `storeContract` with a way to open an empty store; every test works in collections of its own.
  */
+import { bytesField } from './store-bytes.js';
 import { cachedReads } from './store-cached.js';
 import { fewCounted } from './store-few.js';
 import { indexedAs } from './store-indexed-as.js';
@@ -65,6 +66,7 @@ export function storeContract(engine: string, contract: StoreContract): void {
     fewCounted(fixture);
     indexedAs(fixture);
     compression(fixture);
+    bytesField(fixture);
     concurrency(fixture);
     transactions(fixture);
     properties(fixture);

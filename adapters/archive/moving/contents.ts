@@ -5,7 +5,9 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import { canonicalJson, type JsonValue } from '../../../formats/canonical-json.js';
+import { withBytes } from '../../../ports/document.js';
 import type { Doc } from '../../../ports/store.js';
+import { ArchiveRejected } from '../container/rejected.js';
 
 export const CONTENTS_ENTRY = 'contents.json';
 export const MIGRATIONS = 'kernel_migrations';
@@ -15,6 +17,7 @@ export const MOVES = 'kernel_moves';
 const OWN = new Set(['kernel_leases', MOVES]);
 /** What a store's indexes are is its own; the next start makes those that are missing. */
 const INDEXES = /^[a-z0-9]+:indexes-[0-9a-f]+$/;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const PART = /^collections\/([a-z][a-z0-9_]*)\/\d{6}\.jsonl$/;
 
 export interface CollectionContents {
@@ -47,7 +50,26 @@ export const partEntry = (collection: string, n: number): string =>
 /** The collection of an entry; null: it is none of documents. */
 export const collectionOfEntry = (path: string): string | null => PART.exec(path)?.[1] ?? null;
 
-export const lineOf = (doc: Doc): string => `${canonicalJson(doc as unknown as JsonValue)}\n`;
+/** Bytes are written in base64. */
+export function lineOf(doc: Doc): string {
+  const plain = Object.entries(doc).map(([field, value]) => [
+    field,
+    value instanceof Uint8Array ? toBase64(value) : value,
+  ]);
+  return `${canonicalJson(Object.fromEntries(plain) as JsonValue)}\n`;
+}
+
+const toBase64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
+
+/** The opposite, for the bytes field of a collection. @throws ArchiveRejected */
+export function docFrom(line: Doc, collection: string, field: string | undefined): Doc {
+  const text = field === undefined ? undefined : (line as unknown as { [field: string]: unknown })[field];
+  if (field === undefined || text === undefined) return line;
+  if (typeof text !== 'string' || !BASE64.test(text))
+    throw new ArchiveRejected(`holds a document of ${collection} whose ${field} is no base64`);
+  return withBytes(line, field, Buffer.from(text, 'base64'));
+}
 
 /** Counts and hashes as the lines go by. */
 export class ContentsHash {

@@ -19,7 +19,7 @@ import {
 
 /** Documents read at once. */
 const PAGE = { first: 10, most: 250 };
-/** What they may have together: a piece of a source map has 350,000 characters, most have less than 4,000. */
+/** What they may have together: a piece of a source map has up to 350,000 characters, most have less than 4,000. */
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
 const PART_CHARACTERS = 4 * 1024 * 1024;
 

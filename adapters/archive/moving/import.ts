@@ -8,7 +8,7 @@ import { parsed, type ArchiveHead } from '../container/head.js';
 import { entryText, readArchive } from '../container/reader.js';
 import { ArchiveRejected } from '../container/rejected.js';
 import { putPackages, StagedPackages, type PackageTarget, type PlacedPackage } from '../packages.js';
-import { collectionOfEntry, CONTENTS_ENTRY, ContentsHash, MOVES, travels, type Contents } from './contents.js';
+import { collectionOfEntry, CONTENTS_ENTRY, ContentsHash, docFrom, MOVES, travels, type Contents } from './contents.js';
 
 /** Of one part: a line is at most the largest document. */
 const MAX_PART_BYTES = 128 * 1024 * 1024;
@@ -113,7 +113,12 @@ export async function importDocuments(
       const collection = collectionOfEntry(entry.path);
       if (collection !== null) {
         const docs = documentsIn(await entryText(entry, content, MAX_PART_BYTES), entry.path);
-        await insertAll(store, collection, docs);
+        const { bytes } = collections.find(({ name }) => name === collection) ?? {};
+        await insertAll(
+          store,
+          collection,
+          docs.map((doc) => docFrom(doc, collection, bytes)),
+        );
         documents += docs.length;
       } else if (entry.path.startsWith('releases/')) {
         const placed = await packages.take(entry, content);

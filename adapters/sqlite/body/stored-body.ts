@@ -8,13 +8,21 @@
  */
 import { Buffer } from 'node:buffer';
 import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
-import { jsonText } from '../../../ports/document.js';
+import { jsonText, splitBytes } from '../../../ports/document.js';
 import type { Doc, Json } from '../../../ports/store.js';
 import { DamagedText, idIn } from '../driver/damage.js';
 import { splicedText } from './shared-text.js';
 
-/** A document on its way to the writer: its id, the JSON of its plain fields, and what the writer compresses. */
-export type DocText = readonly [id: string, body: string, compressed?: string];
+/**
+ * A document on its way to the writer: its id, the JSON of its plain fields, what the writer compresses, and what its
+ * bytes field holds.
+ */
+export type DocText = readonly [
+  id: string,
+  body: string,
+  compressed?: string | undefined,
+  bytes?: Uint8Array | undefined,
+];
 
 /** Characters of a text that is worth compressing; a shorter one would not shrink. */
 const WORTH_IT = 512;
@@ -31,8 +39,21 @@ const QUICK_SMALL: ZlibOptions = { level: 1, windowBits: 12, memLevel: 5, chunkS
 
 const HEAD = '{"~":"';
 
-/** @throws TypeError on a document without a text id */
-export function textOf(doc: Doc, compressed: readonly string[] | undefined): DocText {
+/** Which fields of a collection are not stored as JSON. */
+export interface StoredApart {
+  compressed: readonly string[] | undefined;
+  bytes: string | undefined;
+}
+
+/** @throws TypeError on a document without a text id, and on bytes that are none */
+export function textOf(given: Doc, { compressed, bytes: field }: StoredApart): DocText {
+  const { doc, bytes } = splitBytes(given, field);
+  if (bytes === undefined) return toText(doc, compressed);
+  const [id, body, packed] = toText(doc, compressed);
+  return [id, body, packed, bytes];
+}
+
+function toText(doc: Doc, compressed: readonly string[] | undefined): DocText {
   if (typeof doc.id !== 'string') throw new TypeError('a document has a text id');
   const id = doc.id.toWellFormed();
   // A member named `__proto__` cannot be copied by its name.

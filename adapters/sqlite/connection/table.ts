@@ -2,6 +2,7 @@
 import type { LookupSpec } from '../../../ports/store.js';
 import type { IndexedAs } from '../../../ports/store/tuning.js';
 import type { Driver } from '../driver/driver.js';
+import { bytesFieldIn } from '../schema/bytes-column.js';
 import { compressedFields } from '../schema/compressed-fields.js';
 import { buildOf } from '../schema/index-builds.js';
 import { neededIn } from '../schema/labels.js';
@@ -30,6 +31,8 @@ export interface Table extends Marks {
   indexes: readonly TableIndex[];
   lookups: readonly LookupSpec[];
   compressed: readonly string[] | undefined;
+  /** The field that holds bytes. */
+  bytes: string | undefined;
 }
 
 /** The part of a connection that describing a table needs. */
@@ -64,6 +67,7 @@ export function describe(connection: Statements, name: string): Table | null {
     indexes: tableIndexes(connection, name),
     lookups: storedLookups(connection, name),
     compressed: compressedFields(connection, name),
+    bytes: bytesFieldIn(columns.map(String)),
   };
 }
 

@@ -5,11 +5,13 @@ import type { Filter, Scalar, Sort } from '../../../ports/store.js';
 import { candidatesOf, fromCandidates, planOf } from '../lookups/candidates.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
-import type { FindRequest, GroupRequest, ReadKind } from '../threads/messages.js';
+import type { FindRequest, GroupRequest, ReadKind, StoredWhole } from '../threads/messages.js';
 import { aliasCondition, ALIASED, aliasLabel, asStored } from '../sql/indexed-as.js';
 import type { IndexedAs } from '../../../ports/store/tuning.js';
 import { expression, orderSql, whereSql, type Columns, type Sql } from '../sql/translate.js';
 import { among, findInParts, isBehind, currentColumns, indexedWhere } from '../indexing/catch-up.js';
+import type { Driver } from '../driver/driver.js';
+import { bytesColumn } from '../schema/bytes-column.js';
 import { scalarOf } from '../sql/values.js';
 import { salvage } from './salvage.js';
 import { wholeBody } from '../body/stored-body.js';
@@ -25,12 +27,25 @@ const READS: Record<Exclude<ReadKind, 'render'>, [read: Read, empty: unknown]> =
     },
     null,
   ],
+  whole: [(connection, { name, bytes }, id) => readWhole(connection, name, bytes, id), null],
   find: [(connection, table, text) => find(connection, table, JSON.parse(text) as FindRequest, 'body'), []],
   ids: [(connection, table, text) => find(connection, table, JSON.parse(text) as FindRequest, 'id'), []],
   salvage: [(connection, table, text) => salvage(connection, table, JSON.parse(text) as FindRequest), []],
   count: [(connection, table, text) => count(connection, table, JSON.parse(text) as Filter), 0],
   groupCount: [(connection, table, text) => groupCount(connection, table, JSON.parse(text) as GroupRequest), []],
 };
+
+/** A document's body and bytes, of one moment; null: it is not there. @throws DamagedText, or the driver's error */
+export function readWhole(
+  connection: Pick<Driver, 'prepare'>,
+  name: string,
+  bytes: string | undefined,
+  id: string,
+): StoredWhole | null {
+  const columns = bytes === undefined ? 'body, NULL' : `body, ${bytesColumn(bytes)}`;
+  const row = connection.prepare(`SELECT ${columns} FROM "${name}" WHERE id = ?`).get([id]);
+  return row === undefined ? null : [wholeBody(row[0] as string), (row[1] ?? null) as Uint8Array | null];
+}
 
 /** Answers with bodies or ids, a number, or groups. @throws TypeError (a programming error) or the driver's error */
 export function performRead(

@@ -33,7 +33,7 @@ export type WriteKind =
   | 'load'
   | 'ping'
   | 'transact';
-export type ReadKind = 'get' | 'find' | 'render' | 'ids' | 'salvage' | 'count' | 'groupCount';
+export type ReadKind = 'get' | 'whole' | 'find' | 'render' | 'ids' | 'salvage' | 'count' | 'groupCount';
 
 /**
  * `text` is the JSON of the arguments below; of `load`, the address of a module that makes JSON of documents. `docs`
@@ -78,6 +78,9 @@ export interface FindRequest {
   /** Sort values of the row after which the page begins. */
   after: readonly Scalar[] | null;
 }
+
+/** A document's body, and what its bytes field holds. */
+export type StoredWhole = readonly [body: string, bytes: Uint8Array | null];
 
 export interface RenderRequest extends StoredRendering {
   find: FindRequest;

@@ -2,8 +2,10 @@
 import { uniqueValue } from '../../../ports/document.js';
 import type { Doc, Update } from '../../../ports/store.js';
 import type { IndexedAs } from '../../../ports/store/tuning.js';
+import type { DocText } from '../body/stored-body.js';
 import type { Table } from '../connection/table.js';
 import type { Value } from '../driver/driver.js';
+import { bytesColumn } from '../schema/bytes-column.js';
 import { BEHIND, INSERTED, MARK, UNINDEXED } from '../schema/mark.js';
 import { indexedAt } from '../sql/indexed-as.js';
 import { columnName } from '../sql/translate.js';
@@ -36,13 +38,26 @@ export function checkUnique(doc: Doc, paths: readonly string[]): void {
 export const insertedPaths = ({ written, unique, insertsLater }: Table): readonly string[] =>
   insertsLater ? unique : written;
 
+/** The column of the bytes, where the collection has one. */
+const bytesColumns = ({ bytes }: Table): string[] => (bytes === undefined ? [] : [bytesColumn(bytes)]);
+
+/** What that column holds. */
+export const bytesValues = ({ bytes }: Table, [, , , value]: DocText): Value[] =>
+  bytes === undefined ? [] : [value ?? null];
+
+/** What follows `SET body = ?` when a document takes the place of another. */
+export const bytesAssigned = (table: Table): string =>
+  bytesColumns(table)
+    .map((column) => `, ${column} = ?`)
+    .join('');
+
 /** Statements by table, made once: the text is long, and finding a long text among the prepared ones takes long. */
 const insertions = new WeakMap<Table, string>();
 
 export function insertSql(table: Table): string {
   let sql = insertions.get(table);
   if (sql === undefined) {
-    const columns = ['id', 'body', ...insertedPaths(table).map(columnName)];
+    const columns = ['id', 'body', ...bytesColumns(table), ...insertedPaths(table).map(columnName)];
     const values = columns.map(() => '?');
     if (table.insertsLater) {
       columns.push(MARK, UNINDEXED);

@@ -14,6 +14,7 @@ import { columnName } from '../sql/translate.js';
 import { ensureLookups } from '../lookups/lookups.js';
 import { shapeOf } from '../schema/labels.js';
 import { isMarking, MARK, markLabel, UNINDEXED, type Marks } from '../schema/mark.js';
+import { bytesColumn, bytesField } from '../schema/bytes-column.js';
 import { declareCompressed } from '../schema/compressed-fields.js';
 import { ALL, catchUp } from '../indexing/catch-up.js';
 
@@ -28,7 +29,10 @@ export function ensureCollection(connection: Connection, spec: CollectionSpec): 
   const { name, lookups = [], tuning = {} } = spec;
   const { indexedLater = [], indexedAtOnceWith = [], insertsIndexedLater: insertsLater = false } = tuning;
   const { compressed = [], indexedAs = null } = tuning;
-  checkNotIndexed(compressed, [...pathsOf(spec.indexes), ...lookups.map(({ path }) => path)]);
+  checkNotIndexed(
+    [...compressed, ...(spec.bytes === undefined ? [] : [spec.bytes])],
+    [...pathsOf(spec.indexes), ...lookups.map(({ path }) => path)],
+  );
   createTable(connection, name);
   const indexes = spec.indexes.map((index) => shapeOf(index, tuning, insertsLater));
   const missing = indexes.filter((index) => !hasIndex(connection, name, index));
@@ -48,14 +52,24 @@ export function ensureCollection(connection: Connection, spec: CollectionSpec): 
   dropUndeclared(connection, name, indexes);
   ensureLookups(connection, name, lookups);
   declareCompressed(connection.driver, name, compressed);
+  declareBytes(connection, name, spec.bytes);
   connection.forget(name);
 }
 
-/** @throws TypeError when a compressed field is the id, or there is an index or a look-up over it */
+/** A column stays when its declaration goes. @throws TypeError when another field holds the bytes already */
+function declareBytes(connection: Connection, name: string, field: string | undefined): void {
+  if (field === undefined) return;
+  const known = bytesField(connection.driver, name);
+  if (known === undefined)
+    connection.driver.exec(`ALTER TABLE "${name}" ADD COLUMN ${bytesColumn(checkPath(field))} BLOB`);
+  else if (known !== field) throw new TypeError(`the bytes of ${name} are in ${known}`);
+}
+
+/** @throws TypeError when a field that is stored apart is the id, or there is an index or a look-up over it */
 function checkNotIndexed(compressed: readonly string[], paths: readonly string[]): void {
   for (const field of compressed) {
     if (checkPath(field) === 'id' || paths.some((path) => path === field || path.startsWith(`${field}.`)))
-      throw new TypeError(`${field} is indexed and cannot be compressed`);
+      throw new TypeError(`${field} is indexed and cannot be compressed or bytes`);
   }
 }
 

@@ -20,7 +20,16 @@ import {
   type Outcome,
 } from '../threads/messages.js';
 import { afterWrite } from './after-write.js';
-import { assigned, checkUnique, columnsOf, insertedPaths, insertSql, touchedBy } from './columns.js';
+import {
+  assigned,
+  bytesAssigned,
+  bytesValues,
+  checkUnique,
+  columnsOf,
+  insertedPaths,
+  insertSql,
+  touchedBy,
+} from './columns.js';
 import { createTable } from './ensure.js';
 import { Finder } from './finder.js';
 import { renderIn } from '../connection/renders.js';
@@ -48,7 +57,7 @@ export class TableWriter {
     const doc = this.#parsedFor(text);
     if (doc !== null) checkUnique(doc, unique);
     const columns = columnsOf(doc, insertedPaths(this.#table), alias);
-    this.#run(insertSql(this.#table), [id, storedBody(text), ...columns]);
+    this.#run(insertSql(this.#table), [id, storedBody(text), ...bytesValues(this.#table, text), ...columns]);
     const isPart = compressed !== undefined;
     afterWrite(this.#connection, this.#table, { kind: 'inserted', id, doc, length: body.length, isPart });
   }
@@ -66,7 +75,9 @@ export class TableWriter {
     const isMarked = mark !== null;
     const after = columnsOf(doc, written, alias);
     const { text: set, values, behind } = assigned(this.#table, written, old, after, { marked: isMarked, isMarked });
-    this.#run(`UPDATE "${this.#name}" SET body = ?${set} WHERE rowid = ?`, [storedBody(text), ...values, rowid]);
+    const apart = bytesValues(this.#table, text);
+    const sql = `UPDATE "${this.#name}" SET body = ?${bytesAssigned(this.#table)}${set} WHERE rowid = ?`;
+    this.#run(sql, [storedBody(text), ...apart, ...values, rowid]);
     afterWrite(this.#connection, this.#table, { kind: 'replaced', id, behind });
   }
 
@@ -178,7 +189,7 @@ export class TableWriter {
   }
 
   #textOf(doc: Doc): DocText {
-    return textOf(doc, this.#table.compressed);
+    return textOf(doc, this.#table);
   }
 
   #run(sql: string, values: readonly Value[]): number {

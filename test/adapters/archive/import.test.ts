@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MOVES } from '../../../adapters/archive/moving/contents.js';
 import { writeExport } from '../../../adapters/archive/moving/export.js';
-import { importDocuments, type ImportTarget } from '../../../adapters/archive/moving/import.js';
+import { importDocuments, judgeExport, type ImportTarget } from '../../../adapters/archive/moving/import.js';
 import { MemoryReleaseStore } from '../../../adapters/memory/release-store.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { checkFingerprints, type ServiceKeys } from '../../../adapters/node/keys/keys.js';
@@ -64,6 +64,39 @@ describe('import', () => {
     );
     const { items } = await store.collection('kernel_keys').find();
     expect(items.map(({ id }) => id)).to.deep.equal(['of_a_ring']);
+  });
+
+  it('brings the bytes of documents back as bytes, also those that an earlier version kept as text', async () => {
+    const maps = [{ name: 'maps', bytes: 'data', indexes: [] }];
+    const source = new MemoryStore();
+    await source.collection<Doc>('maps').insert({ id: 'old', data: 'AP8=' } as Doc);
+    await source.ensure(maps);
+    await source.collection<Doc>('maps').insert({ id: 'new', data: Uint8Array.of(0, 255, 7) } as Doc);
+    await writeExport(join(folder, 'bytes.tar.gz'), ABOUT, source, null);
+    await importDocuments(join(folder, 'bytes.tar.gz'), {
+      ...target(() => Promise.resolve()),
+      collections: maps,
+    });
+    const rows = store.collection<Doc & { data?: unknown }>('maps');
+    expect((await rows.get('new'))?.data).to.deep.equal(Uint8Array.of(0, 255, 7));
+    expect(Buffer.compare(Buffer.from([0, 255]), (await rows.get('old'))?.data as Uint8Array)).to.equal(0);
+    await writeExport(join(folder, 'again.tar.gz'), ABOUT, store, null);
+    expect((await judgeExport(join(folder, 'again.tar.gz'))).contents.sha256).to.equal(
+      (await judgeExport(join(folder, 'bytes.tar.gz'))).contents.sha256,
+    );
+  });
+
+  it('refuses a document whose bytes are no base64', async () => {
+    const source = new MemoryStore();
+    for (const data of ['no base64!', 5, { $bytes: '' }]) {
+      await source.collection<Doc>('maps').remove({});
+      await source.collection<Doc>('maps').insert({ id: 'a', data } as Doc);
+      const file = join(folder, `${typeof data}.tar.gz`);
+      await writeExport(file, ABOUT, source, null);
+      const into = { ...target(() => Promise.resolve()), collections: [{ name: 'maps', bytes: 'data', indexes: [] }] };
+      expect((await rejection(importDocuments(file, into))).message).to.include('whose data is no base64');
+      expect(await store.collection('maps').count({})).to.equal(0);
+    }
   });
 
   it('leaves the store empty when it cannot be finished', async () => {

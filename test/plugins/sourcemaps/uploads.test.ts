@@ -1,5 +1,6 @@
 /** What tools upload, and the errors that it makes readable (contract 21, Beyond the specification). */
 import { expect } from 'chai';
+import type { BundlePiece } from '../../../plugins/sourcemaps/model.js';
 import type { Loose } from '../../adapters/hapi/support.js';
 import {
   ASSEMBLE,
@@ -53,6 +54,24 @@ describe('uploads of source maps', function () {
       6: '}',
     });
     expect(context).not.to.have.property('missing_source_maps');
+  });
+
+  it('stores pieces as bytes, and a single file deflated', async () => {
+    const map = JSON.stringify({ version: 3, sources: ['a'], names: [], mappings: 'AAAA', x: ' '.repeat(300_000) });
+    const path = '/api/0/projects/acme/shop/releases/1.0/files/';
+    const { status } = await fixture.form(path, [
+      ['name', '~/a.js.map'],
+      ['file', map, 'a.js.map'],
+    ]);
+    expect(status).to.equal(201);
+    await fixture.upload(filesOf(app, DEBUG_ID));
+    const pieces = await fixture.service.store.collection<BundlePiece>('sourcemaps_pieces').find();
+    expect(pieces.items.map(({ data }) => data instanceof Uint8Array)).to.deep.equal([true, true, true]);
+    const bytes = pieces.items.reduce((sum, { data }) => sum + data.length, 0);
+    expect(bytes).to.be.below(10_000);
+    // What is stored deflated is read as it was sent.
+    await fixture.report(app, { ...debugMeta });
+    expect((await fixture.items())[0]?.item).to.include(REWRITTEN);
   });
 
   it('shows the missing debug id and the command, never in a response to the reporter', async () => {

@@ -1,15 +1,20 @@
 /** Packed fields in the file: small there, whole everywhere else (packing.ts). */
 import { expect } from 'chai';
 import { share } from '../../../../lib/json/shared-json.js';
-import { storedBody, textOf, wholeBody } from '../../../../adapters/sqlite/body/stored-body.js';
+import { storedBody, textOf, wholeBody, type StoredApart } from '../../../../adapters/sqlite/body/stored-body.js';
 
 const STACK = `Error: boom\n${'    at load (/srv/app/src/orders/module.ts:10:13)\n'.repeat(100)}`;
+
+const packing = (...fields: string[]): StoredApart => ({
+  compressed: fields.length === 0 ? undefined : fields,
+  bytes: undefined,
+});
 
 describe('sqlite: packed fields', () => {
   it('need an eighth of the space', () => {
     for (const stack_trace of [STACK, STACK.repeat(12)]) {
       const doc = { id: 'a', host: 'h', message: 'boom', stack_trace };
-      const stored = storedBody(textOf(doc, ['message', 'stack_trace', 'missing']));
+      const stored = storedBody(textOf(doc, packing('message', 'stack_trace', 'missing')));
       expect(Object.keys(JSON.parse(stored) as object)).to.deep.equal(['~', 'id', 'host']);
       expect(stored.length).to.be.below(stack_trace.length / 8);
       expect(JSON.parse(wholeBody(stored))).to.deep.equal(doc);
@@ -17,9 +22,9 @@ describe('sqlite: packed fields', () => {
   });
 
   it('are stored unpacked where packing saves nothing', () => {
-    const text = textOf({ id: 'a', stack_trace: 'short' } as never, ['stack_trace']);
+    const text = textOf({ id: 'a', stack_trace: 'short' } as never, packing('stack_trace'));
     expect(storedBody(text)).to.equal('{"id":"a","stack_trace":"short"}');
-    expect(storedBody(textOf({ id: 'a', stack_trace: STACK } as never, undefined))).to.equal(
+    expect(storedBody(textOf({ id: 'a', stack_trace: STACK } as never, packing()))).to.equal(
       JSON.stringify({ id: 'a', stack_trace: STACK }),
     );
   });
@@ -36,7 +41,7 @@ describe('sqlite: packed fields', () => {
       source: { '41': STACK },
     };
     for (const doc of [{ context }, { context, host: 'web-1' }, { context, host: 'web-1', stack_trace: STACK }]) {
-      const stored = storedBody(textOf({ id: 'a', ...doc }, ['context', 'host', 'stack_trace']));
+      const stored = storedBody(textOf({ id: 'a', ...doc }, packing('context', 'host', 'stack_trace')));
       expect(Object.keys(JSON.parse(stored) as object)).to.deep.equal(['~', 'id']);
       expect(JSON.parse(wholeBody(stored))).to.deep.equal({ id: 'a', ...doc, context: whole });
     }
@@ -44,6 +49,6 @@ describe('sqlite: packed fields', () => {
   });
 
   it('are rejected without a text id', () => {
-    expect(() => textOf({ id: 1 } as never, undefined)).to.throw(TypeError, 'text id');
+    expect(() => textOf({ id: 1 } as never, packing())).to.throw(TypeError, 'text id');
   });
 });

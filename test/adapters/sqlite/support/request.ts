@@ -5,5 +5,5 @@ import type { Doc } from '../../../../ports/store.js';
 
 export const requestOf = (kind: WriteKind, collection: string, request: object): WriteRequest =>
   kind === 'insert' || kind === 'put'
-    ? [kind, collection, '', [textOf(request as Doc, undefined)]]
+    ? [kind, collection, '', [textOf(request as Doc, { compressed: undefined, bytes: undefined })]]
     : [kind, collection, JSON.stringify(request)];
