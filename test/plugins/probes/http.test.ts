@@ -1,15 +1,19 @@
 /** What probes of HTTP take for an answer, and how they ask (contract 30, amendments: probes). */
+import { readFile } from 'node:fs/promises';
 import http from 'node:http';
+import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import zlib from 'node:zlib';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { ProbeResult } from '../../../plugins/probes/model/seen.js';
 import { probeOf } from '../../../plugins/probes/model/schema.js';
+import { projectRoot } from '../../architecture/tree.js';
 import { probesOn } from './fixture.js';
 
 describe('probes of HTTP', () => {
-  const servers: http.Server[] = [];
+  const servers: (http.Server | https.Server)[] = [];
   const fixture = probesOn(new MemoryStore());
 
   const serve = async (handle: http.RequestListener, host = '127.0.0.1'): Promise<string> => {
@@ -80,7 +84,7 @@ describe('probes of HTTP', () => {
     expect(await ask({ url })).to.include({ ok: true, status: 200 });
   });
 
-  it('takes the headers and the first bytes of an answer without end', async () => {
+  it('takes the headers and the first bytes of an answer without end (W26)', async () => {
     const url = await serve((request, response) => {
       response.writeHead(200, {
         'content-type': 'text/event-stream',
@@ -222,7 +226,7 @@ describe('probes of HTTP', () => {
     expect(await ask({ url, redirects: 3, expected_status: '302' })).to.include({ ok: true });
   });
 
-  it('sends the header Host that it is given, to its own origin alone', async () => {
+  it('sends the header Host that it is given, to its own origin alone (W25)', async () => {
     const hosts: (string | undefined)[] = [];
     const url = await serve((request, response) => {
       hosts.push(request.headers.host);
@@ -240,14 +244,25 @@ describe('probes of HTTP', () => {
     ]);
   });
 
-  it('tries every address of a name', async () => {
+  it('tries every address of a name (W20)', async () => {
     const { port } = new URL(await serve((_request, response) => response.end('ok')));
     // The first two refuse or answer to nobody.
     const addresses = ['::1', '127.0.0.2', '127.0.0.1'].map((address) => ({ address, family: net.isIP(address) }));
-    const own = probesOn(new MemoryStore(), { resolve: async () => addresses });
+    const at = (name: string): string => join(projectRoot(), 'test', 'fixtures', 'tls', name);
+    const ca = await readFile(at('hook.test.pem'), 'utf8');
+    const own = probesOn(new MemoryStore(), { resolve: async () => addresses, ca });
+    const secure = https.createServer(
+      { key: await readFile(at('hook.test.key'), 'utf8'), cert: ca },
+      (_request, response) => response.end(),
+    );
+    servers.push(secure);
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    const securePort = (secure.address() as AddressInfo).port;
     for (const probe of [
       { kind: 'http', url: `http://shop.test:${port}/` },
       { kind: 'tcp', host: 'shop.test', port: Number(port) },
+      { kind: 'tls', host: 'hook.test', port: securePort },
+      { kind: 'http', url: `https://hook.test:${securePort}/` },
     ])
       expect(await own.asker.ask(probeOf({ timeout_ms: 30_000, ...probe })), probe.kind).to.include({ ok: true });
     const none = await own.asker.ask(probeOf({ kind: 'tcp', host: 'shop.test', port: 1 }));

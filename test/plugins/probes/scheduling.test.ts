@@ -97,7 +97,7 @@ describe('probe scheduling', function () {
       await prober.stop();
     });
 
-  it('rejects icmp where this system cannot send an echo, and reports nothing of a target that it could not ask', async () => {
+  it('rejects icmp where this system cannot send an echo, and reports nothing of a target that it could not ask (W27)', async () => {
     const fixture = probesWith({ echoFault: async () => 'this system has no ping' });
     const error: unknown = await fixture.probes
       .check({ kind: 'icmp', host: '127.0.0.1' }, 'a')

@@ -58,7 +58,7 @@ describe('probes of machines', () => {
       expect(await echoed('127.0.0.1')).to.include({ ok: false, message: 'This system has no ping' });
     });
 
-    it('try every address of a name', async () => {
+    it('try every address of a name (W20)', async () => {
       const ping = join(folder, 'ping');
       await writeFile(ping, '#!/bin/sh\ncase "$*" in *192.0.2.2) echo "time=7 ms";; *) exit 1;; esac\n');
       await chmod(ping, 0o755);
@@ -78,13 +78,13 @@ describe('probes of machines', () => {
       );
       await chmod(ping, 0o755);
       const silent = Array.from({ length: 4 }, () => echoed('127.0.0.1', 1_000));
-      expect(await echoed('127.0.0.1', 10_000)).to.include({ ok: true, response_ms: 7 });
+      expect(await echoed('127.0.0.1')).to.include({ ok: true, response_ms: 7 });
       for (const { message } of await Promise.all(silent)) expect(message).to.equal('No answer within 1000 ms');
       const limits = [...(await readFile(`${ping}.log`, 'utf8')).matchAll(/-[Wt] (\d+)/g)].map(([, seconds]) =>
         Number(seconds),
       );
       expect(limits.slice(0, 4)).to.deep.equal([1, 1, 1, 1]);
-      expect(limits[4], 'what its turn has left').to.be.below(10);
+      expect(limits[4], 'what its turn has left').to.be.below(30);
     });
 
     const SAID: [says: string, script: string, message: string][] = [
@@ -103,7 +103,7 @@ describe('probes of machines', () => {
         'echo "ping: connect: Network is unreachable" >&2; exit 2',
         'This system has no route to it',
       ],
-      ['no answer', 'exit 1', 'No answer within 5000 ms'],
+      ['no answer', 'exit 1', 'No answer within 30000 ms'],
       ['another fault', 'echo "ping: bad option" >&2; exit 2', 'The ping of this system failed: ping: bad option'],
     ];
     for (const [says, script, message] of SAID)

@@ -164,7 +164,7 @@ describe('probes of certificates (with openssl)', function () {
     expect((await sees({ kind: 'http', url })).ok, 'nothing is kept of it').to.equal(false);
   });
 
-  it('send the name of Host in the handshake, without a final dot', async () => {
+  it('send the name of Host in the handshake, without a final dot (W25, W40)', async () => {
     const names: unknown[] = [];
     const server = https.createServer(made.other, (request, response) => {
       names.push((request.socket as tls.TLSSocket).servername);

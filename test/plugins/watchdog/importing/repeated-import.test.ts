@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { parseColumns } from '../../../../plugins/watchdog/importing/columns.js';
 import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { invalid } from '../../../../kernel/errors.js';
 import { checksOf } from '../../../../plugins/watchdog/importing/healthchecks.js';
 import { monitorsOf, parseKumaTables } from '../../../../plugins/watchdog/importing/kuma.js';
 import { ANYONE, ensured, fixtureOn, HOUR, type Fixture } from '../fixture.js';
@@ -51,6 +52,23 @@ describe('importing monitors again', () => {
       expect(again.known.toSorted()).to.deep.equal(first.created.toSorted());
       expect(again.notes).to.deep.equal(first.notes);
     }
+  });
+
+  it('notes pings of machines where this system cannot send an echo (W27)', async () => {
+    const probes = fixture.deps.probes();
+    fixture.deps.probes = () => ({
+      ...(probes as NonNullable<typeof probes>),
+      check: async () => {
+        throw invalid({ 'probe.kind': 'icmp cannot be used: this system has no ping' });
+      },
+    });
+    const report = await fixture.importer.take(kuma({ id: 1, name: 'Rack', type: 'ping', hostname: 'rack.example' }));
+    expect(report).to.deep.include({ created: ['rack'] });
+    expect(report.notes.map(({ note }) => note).join()).to.include('this system has no ping');
+    expect(saved.has('rack')).to.equal(false);
+    fixture.clock.advance(DAY * 1_000);
+    await fixture.evaluate();
+    expect(await fixture.monitor('rack')).to.include({ state: 'unknown' });
   });
 
   it('writes what has changed there', async () => {
