@@ -92,6 +92,11 @@ export class OutboundError extends Error {
   ) {
     super(message);
   }
+
+  /** The message without internal addresses and their names. */
+  get bareMessage(): string {
+    return this.fault === 'blocked' ? 'the address is not allowed' : this.message;
+  }
 }
 
 export interface Outbound {

@@ -19,12 +19,16 @@ export interface AttemptResult {
   content: boolean;
 }
 
-/** @param recipients those that have not had the message; one empty text where the channel has one receiver */
+/**
+ * @param recipients those that have not had the message; one empty text where the channel has one receiver
+ * @param isBare errors are shown to tokens of a project: they do not quote internal hosts
+ */
 export async function attemptMessage(
   sender: Sender,
   message: Message,
   destination: Destination,
   recipients: readonly string[],
+  isBare: boolean,
 ): Promise<AttemptResult> {
   const began = performance.now();
   const attempt: AttemptResult = { results: [], retryAfterMs: 0, content: false };
@@ -38,7 +42,8 @@ export async function attemptMessage(
     attempt.retryAfterMs = Math.max(attempt.retryAfterMs, error?.more.retryAfterMs ?? 0);
     attempt.content ||= error?.more.content === true;
     const state = error === null ? 'sent' : error.permanent ? 'failed' : 'waiting';
-    attempt.results.push({ address, state, error: error?.message ?? null });
+    const text = (isBare ? error?.more.bare : undefined) ?? error?.message ?? null;
+    attempt.results.push({ address, state, error: text });
   }
   return attempt;
 }

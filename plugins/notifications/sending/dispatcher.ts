@@ -202,7 +202,8 @@ export class Dispatcher {
     const destination = this.parts.open(channel);
     const waiting = before.filter(({ state }) => state === 'waiting').map(({ address }) => address);
     const all = sender.recipients?.(destination.target) ?? [''];
-    return attemptMessage(sender, message, destination, before.length > 0 ? waiting : all);
+    const isBare = channel.projects.length > 0;
+    return attemptMessage(sender, message, destination, before.length > 0 ? waiting : all, isBare);
   }
 
   /** One message, now, that is counted nowhere. */

@@ -63,7 +63,8 @@ export abstract class HttpSender implements Sender {
       .catch((error: unknown) => {
         if (!(error instanceof OutboundError)) throw error;
         const permanent = error.fault === 'blocked' || error.fault === 'invalid_url';
-        throw new SendError(`${error.fault}: ${error.message}`, permanent, { server: true });
+        const bare = `${error.fault}: ${error.bareMessage}`;
+        throw new SendError(`${error.fault}: ${error.message}`, permanent, { server: true, bare });
       });
     const { status } = answer;
     const problem = status >= 200 && status < 300 ? this.findProblem(answer) : null;
@@ -73,7 +74,11 @@ export abstract class HttpSender implements Sender {
     throw new SendError(
       `The receiver answered HTTP ${status}${excerpt === '' ? '.' : `: ${excerpt}`}`,
       problem !== null || !isTransient(status),
-      { content: REJECTED_CONTENT.has(status), ...(retryAfterMs !== undefined && { retryAfterMs }) },
+      {
+        content: REJECTED_CONTENT.has(status),
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+        ...(!answer.public && { bare: `The receiver answered HTTP ${status}.` }),
+      },
     );
   }
 }

@@ -40,6 +40,8 @@ export class SendError extends Error {
       content?: boolean;
       /** It concerns no single recipient: the server cannot be reached, or rejects the login. */
       server?: boolean;
+      /** The message without what internal hosts answered; not set: it is the same. */
+      bare?: string;
     } = {},
   ) {
     super(message);

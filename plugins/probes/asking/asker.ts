@@ -51,12 +51,12 @@ export class Asker {
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       const { fault } = error;
-      const message = trustFault(error.code) ?? sentence(error);
+      const message = trustFault(error.code) ?? sentence(fault, error.message);
       const unknown = {
         ...(fault === 'unsupported' && { unsupported: true }),
         ...(fault === 'blocked' && { blocked: true }),
       };
-      const bare_message = withoutDetail(probe, fault, message);
+      const bare_message = withoutDetail(probe, error);
       return { ...NOTHING, ok: false, ...unknown, message, ...(bare_message !== null && { bare_message }) };
     }
   }
@@ -156,17 +156,19 @@ function dialogueOf(probe: PortProbe | TlsProbe | GrpcProbe | DatabaseProbe): Di
 }
 
 /** With a capital, unless it begins with the name of a host. */
-function sentence({ fault, message }: OutboundError): string {
+function sentence(fault: OutboundFault, message: string): string {
   const isName = fault === 'dns' || !/^[a-z]+ /.test(message) || message.startsWith('gRPC ');
   return isName ? message : `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
 }
 
 /** The message without internal hosts and without what the other side said; null: it holds neither. */
-function withoutDetail(probe: OpenProbe, fault: OutboundFault, message: string): string | null {
-  if (fault === 'blocked') return 'The address is not allowed';
+function withoutDetail(probe: OpenProbe, error: OutboundError): string | null {
+  const { fault, bareMessage } = error;
+  const said = sentence(fault, bareMessage);
+  if (fault === 'blocked') return said;
   // A redirect may name a host that the probe does not name.
   const host = 'url' in probe ? new URL(probe.url).hostname : probe.host;
-  if (fault === 'dns' && !message.startsWith(`${host} `)) return message.replace(/^\S+/, 'The name');
+  if (fault === 'dns' && !said.startsWith(`${host} `)) return said.replace(/^\S+/, 'The name');
   // What the other side said stands behind a colon.
-  return fault === 'protocol' ? message.replace(/:.*/s, '') : null;
+  return fault === 'protocol' ? said.replace(/:.*/s, '') : null;
 }

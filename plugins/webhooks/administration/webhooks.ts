@@ -3,7 +3,7 @@ import { changedFields, type ChangedFields } from '../../../lib/changed-fields.j
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import type { Filter } from '../../../ports/store.js';
-import { excerptFor, type Delivery } from '../model/delivery.js';
+import { errorFor, excerptFor, type Delivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookDirectory } from '../registry/directory.js';
 import { payload, withUrl } from '../model/event.js';
@@ -196,8 +196,9 @@ export class Webhooks {
       attempt: 1,
     });
     await this.#record(principal, 'tested', webhook, { result: result.error ?? 'success' });
-    const { status_code, duration_ms, error } = result;
-    return { status_code, duration_ms, error, excerpt: excerptFor(result, sightOf(principal)) };
+    const { status_code, duration_ms } = result;
+    const sight = sightOf(principal);
+    return { status_code, duration_ms, error: errorFor(result, sight), excerpt: excerptFor(result, sight) };
   }
 
   /**

@@ -33,6 +33,10 @@ export const excerptFor = (
   sight: Sight,
 ): string | null => (sight === 'all' || (sight === 'public' && open === true) ? excerpt : null);
 
+/** The error as far as the reader may see it: one of the egress policy names internal addresses. */
+export const errorFor = ({ error }: Pick<DeliveryAttempt, 'error'>, sight: Sight): string | null =>
+  sight !== 'all' && error?.startsWith('blocked: ') === true ? 'blocked: the address is not allowed' : error;
+
 export interface Delivery extends Doc {
   webhook_id: string;
   event_id: string;
@@ -106,7 +110,7 @@ export type AttemptView = Omit<DeliveryAttempt, 'public'>;
 
 export function attemptView(attempt: DeliveryAttempt, sight: Sight): AttemptView {
   const { public: _open, ...shown } = attempt;
-  return { ...shown, excerpt: excerptFor(attempt, sight) };
+  return { ...shown, error: errorFor(attempt, sight), excerpt: excerptFor(attempt, sight) };
 }
 
 export interface DeliveryView {

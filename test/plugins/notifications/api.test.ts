@@ -38,7 +38,11 @@ describe('notifications API', () => {
     receiver = await Receiver.open();
     fixture = await HttpFixture.open({
       plugins: [emitter, notifications],
-      parts: { outbound: new NodeOutbound() },
+      parts: {
+        outbound: new NodeOutbound({
+          resolve: async (name) => [{ address: name === 'meta.internal' ? '169.254.169.254' : '127.0.0.1', family: 4 }],
+        }),
+      },
     });
     token = await fixture.token(['notifications:manage']);
   });
@@ -124,6 +128,30 @@ describe('notifications API', () => {
     });
     receiver.answer = status(204);
     await api('DELETE', `/${channel.id}`);
+  });
+
+  it('shows a token of a project nothing of what internal hosts answer', async () => {
+    receiver.answer = status(500, {}, 'INTERNAL-1');
+    const project = await fixture.token(['notifications:manage'], 'shop');
+    for (const [target, inAll, inProject] of [
+      [receiver.url, 'The receiver answered HTTP 500: INTERNAL-1', 'The receiver answered HTTP 500.'],
+      [
+        'http://meta.internal/x',
+        'blocked: meta.internal: the address 169.254.169.254 is never allowed',
+        'blocked: the address is not allowed',
+      ],
+    ] as const)
+      for (const [credential, error] of [
+        [token, inAll],
+        [project, inProject],
+      ] as const) {
+        const made = await fixture.api('POST', BASE, credential, { name: 'room', kind: 'slack', target });
+        const { id } = made.json['channel'] as ChannelAnswer;
+        const tested = await fixture.api('POST', `${BASE}/${id}/test`, credential);
+        expect(tested.json['delivery']).to.include({ state: 'failed', error });
+        await fixture.api('DELETE', `${BASE}/${id}`, credential);
+      }
+    receiver.answer = status(204);
   });
 
   it('lists what was sent, what waits, and what a disabled channel holds', async () => {

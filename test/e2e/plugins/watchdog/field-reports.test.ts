@@ -19,8 +19,7 @@ interface Notification {
   data: Record<string, unknown>;
 }
 
-describe('alarms of the watchdog, as they are received', function () {
-  this.timeout(120_000);
+describe('alarms of the watchdog, as they are received', () => {
   let service: TestService;
   let chat: Receiver;
   let hook: Receiver;

@@ -1,7 +1,9 @@
 /** `/api/webhooks/v1` behind the real kernel and the real HTTP adapter (contract 70, API). */
+import type { LookupAddress } from 'node:dns';
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { Names } from '../../../../adapters/node/names.js';
 import { NodeOutbound } from '../../../../adapters/node/outbound.js';
 import webhooks from '../../../../plugins/webhooks/plugin.js';
 import { until } from '../../../harness.js';
@@ -16,6 +18,9 @@ interface Shown {
   [field: string]: unknown;
 }
 
+const resolve = async (name: string): Promise<LookupAddress[]> =>
+  name === 'meta.internal' ? [{ address: '169.254.169.254', family: 4 }] : new Names().resolve(name);
+
 describe('webhooks: API', function () {
   let fixture: HttpFixture;
   let store: MemoryStore;
@@ -24,7 +29,11 @@ describe('webhooks: API', function () {
 
   beforeEach(async () => {
     store = new MemoryStore();
-    fixture = await HttpFixture.open({ store, plugins: [webhooks], parts: { outbound: new NodeOutbound() } });
+    fixture = await HttpFixture.open({
+      store,
+      plugins: [webhooks],
+      parts: { outbound: new NodeOutbound({ resolve }) },
+    });
     manage = await fixture.token(['webhooks:manage', 'projects:manage']);
     to = await Receiver.open(status(200, {}, 'thanks'));
     for (const slug of ['shop', 'blog']) await fixture.api('POST', '/api/projects/v1/projects', manage, { slug });
@@ -310,6 +319,28 @@ describe('webhooks: API', function () {
     const again = await call('POST', `/deliveries/${delivery?.id}/redeliver`, undefined, bound);
     expect(again.status).to.equal(200);
     expect(again.text).to.not.include('thanks');
+  });
+
+  it('shows a token of a project no address that is not allowed', async () => {
+    const bound = await fixture.token(['webhooks:manage'], 'shop');
+    const { id } = await create({ url: 'http://meta.internal/x' }, bound);
+    await emit({ project_slug: 'shop' });
+    const errors = async (bearer: string): Promise<unknown[]> => {
+      const listed = await call('GET', `/webhooks/${id}/deliveries`, undefined, bearer);
+      const [delivery] = listed.json['items'] as { attempts: { error: unknown }[] }[];
+      return delivery?.attempts.map(({ error }) => error) ?? [];
+    };
+    await until('the attempt', async () => (await errors(manage)).length === 1);
+    const whole = 'blocked: meta.internal: the address 169.254.169.254 is never allowed';
+    const bare = 'blocked: the address is not allowed';
+    expect([await errors(manage), await errors(bound)]).to.deep.equal([[whole], [bare]]);
+    for (const [bearer, error] of [
+      [manage, whole],
+      [bound, bare],
+    ] as const) {
+      const tested = await call('POST', `/webhooks/${id}/test`, undefined, bearer);
+      expect(tested.json['delivery']).to.include({ error });
+    }
   });
 
   it('a project’s token is not shown deliveries from when its webhook was of all projects', async () => {
