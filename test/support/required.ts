@@ -18,6 +18,7 @@ export type Requirement =
   | 'icmp'
   | 'namespaces'
   | 'wine'
+  | 'powershell'
   | 'bsdtar';
 
 export const isRequired = (name: Requirement): boolean =>
