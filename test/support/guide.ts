@@ -1,0 +1,68 @@
+/** The fenced blocks of a guide, so that tests run what users copy. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { projectRoot } from '../architecture/tree.js';
+
+export class Guide {
+  private constructor(
+    private readonly path: string,
+    private readonly text: string,
+  ) {}
+
+  /** @param path from the root: `README.md`, `docs/packager.md` */
+  static async read(path: string): Promise<Guide> {
+    return new Guide(path, await readFile(join(projectRoot(), path), 'utf8'));
+  }
+
+  /** @returns the text below a heading, up to the next one of its level or a higher one */
+  private section(heading: string): string {
+    const lines = this.text.split('\n');
+    const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading);
+    if (start < 0) throw new Error(`${this.path} has no heading "${heading}"`);
+    const level = lines[start]?.indexOf(' ') ?? 0;
+    let isCode = false;
+    const length = lines.slice(start + 1).findIndex((line) => {
+      if (/^\s*```/.test(line)) isCode = !isCode;
+      return !isCode && /^#+ /.test(line) && line.indexOf(' ') <= level;
+    });
+    return lines.slice(start + 1, length < 0 ? undefined : start + 1 + length).join('\n');
+  }
+
+  /**
+   * @param language of the fence; empty: a session of a terminal, of which only the commands are returned
+   * @param holds a text that the block has
+   * @throws Error when no block fits
+   */
+  block(heading: string, language: string, holds = ''): string {
+    const blocks = [...this.section(heading).matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```$/gm)];
+    for (const [, indent = '', name, code = ''] of blocks) {
+      if (name !== language) continue;
+      const plain = code.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
+      if (plain.includes(holds)) return language === '' ? commandsIn(plain) : plain;
+    }
+    throw new Error(`${this.path}, ${heading}: no block of "${language}" with "${holds}"`);
+  }
+}
+
+/** The lines behind `$ `, with those that go on after a backslash or within quotes. */
+function commandsIn(session: string): string {
+  const commands: string[] = [];
+  let goesOn = false;
+  for (const line of session.split('\n')) {
+    if (!goesOn && !line.startsWith('$ ')) continue;
+    commands.push(goesOn ? line : line.slice(2));
+    const quotes = commands.join('\n').split("'").length - 1;
+    goesOn = line.endsWith('\\') || quotes % 2 === 1;
+  }
+  return commands.length === 0 ? session : `${commands.join('\n')}\n`;
+}
+
+/** Puts what the reader puts in place of a placeholder. @throws Error when the text has no such placeholder */
+export function fillIn(text: string, values: Readonly<Record<string, string>>): string {
+  let filled = text;
+  for (const [placeholder, value] of Object.entries(values)) {
+    if (!filled.includes(placeholder)) throw new Error(`the guide does not show ${placeholder}: ${text}`);
+    filled = filled.replaceAll(placeholder, value);
+  }
+  return filled;
+}
