@@ -38,7 +38,7 @@ const valueOf = (literal: string): string =>
   literal.slice(1, -1).replaceAll(/(['\u2018-\u201b])['\u2018-\u201b]/g, '$1');
 
 describe('setup: install.ps1 by the grammar of PowerShell', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let parse: (text: string) => Node;
 
   before(async function () {
