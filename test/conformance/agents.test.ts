@@ -26,7 +26,7 @@ describe('conformance: agents', function () {
   };
 
   describe('builds', () => {
-    it('are stored without a name and a v; what is neither version nor build name is 422', async () => {
+    it('are stored without a name and a v, and invalid ones return 422', async () => {
       for (const [given, stored] of [
         ['v1.4.0', '1.4.0'],
         ['shop@1.4.0', '1.4.0'],
@@ -51,7 +51,7 @@ describe('conformance: agents', function () {
       }
     });
 
-    it('at or below the first with the error are 422, in a report too; one at or below the last warns', async () => {
+    it('at or below the first with the error return 422, in a report too, and one at or below the last returns a warning', async () => {
       const item = await tracker.item({ app_version: '1.2.0', error_message: 'no rate', type: 'error' });
       const again = await tracker.call('reporter', 'POST', '/report', {
         project: 'alpha',
@@ -82,7 +82,7 @@ describe('conformance: agents', function () {
       expect((await tracker.call('reporter', 'POST', '/report', wish)).status).to.equal(201);
     });
 
-    it('are corrected after the resolution without a claim, and the resolution is taken back', async () => {
+    it('are corrected after the resolution without a claim, and the resolution can be undone', async () => {
       const { id, claim_token } = await claimed();
       await tracker.patch(id, { status: 'resolved', claim_token });
       const fields = { resolved_in_build: '2.0', fix_commit: 'abc1234', pr_url: 'https://git.example/shop/pull/7' };
@@ -93,7 +93,7 @@ describe('conformance: agents', function () {
   });
 
   describe('handover and news', () => {
-    it('next, claim and get tell who had it, why it came back, five comments, and the fix that did not last', async () => {
+    it('next, claim and get return who had it, why it returned, five comments, and the fix that did not last', async () => {
       const tag = tracker.word();
       const { id, claim_token } = await claimed({ tags: [tag] });
       for (let n = 1; n <= 5; n++) await post('comments', id, { body: `Thought ${n}` });
@@ -117,7 +117,7 @@ describe('conformance: agents', function () {
       expect(handover).to.deep.include({ earlier_fix: { build: '1.5', commit: 'abc1234', comment: 'Round once.' } });
     });
 
-    it('renew, comment and change of the holder tell what others did since its last call, and nobody else', async () => {
+    it('renew, comment and change return to the holder what others did since its last call, and to no one else', async () => {
       const { id, claim_token } = await claimed();
       await post('comments', id, { body: 'On web-2 as well.' }, 'all');
       const renewed = newsOf(await post('renew', id, { claim_token }));
@@ -133,7 +133,7 @@ describe('conformance: agents', function () {
       expect((await post('comments', id, { body: 'Welcome.' }, 'all')).json).to.not.have.property('news');
     });
 
-    it('a holder’s own link is no news to it; another’s is', async () => {
+    it('reports another’s link to the holder as news, not the holder’s own', async () => {
       const { id, claim_token } = await claimed();
       const other = await tracker.item();
       const third = await tracker.item();
@@ -153,7 +153,7 @@ describe('conformance: agents', function () {
   });
 
   describe('hold', () => {
-    it('wants a reason, and of a program `force`; it ends the lease, and claims are refused until it is lifted', async () => {
+    it('requires a reason, and of a program `force`, ends the lease, and rejects claims until it is lifted', async () => {
       const tag = tracker.word();
       const { id, claim_token } = await claimed({ tags: [tag] });
       expectError(await tracker.patch(id, { hold: true, reason: 'x' }), 403, 'insufficient_scope');
@@ -181,7 +181,7 @@ describe('conformance: agents', function () {
   });
 
   describe('next', () => {
-    it('that finds nothing says what waits, and why', async () => {
+    it('returns what waits, and why, when it finds nothing', async () => {
       const tag = tracker.word();
       const tags = [tag];
       const mine = await claimed({ tags });
@@ -234,7 +234,7 @@ describe('conformance: agents', function () {
     });
   });
 
-  it('a token made for one agent claims under that name alone', async () => {
+  it('claims by a token made for one agent under that name only', async () => {
     const { token } = await tracker.service.command<{ token: string }>(
       'token create --name fixer --scopes bugtracker:manage --project alpha --agent fixer-1'.split(' '),
     );
@@ -250,7 +250,7 @@ describe('conformance: agents', function () {
   });
 
   describe('comments', () => {
-    it('answer what needs information, by who made the item, unless they say otherwise', async () => {
+    it('answer needs_info when the reporter of the item comments, unless they keep the status', async () => {
       const { json } = await tracker.call('reporter', 'POST', '/report', { project: 'alpha', title: tracker.word() });
       const id = String(json['id']);
       await tracker.patch(id, { status: 'needs_info' });
@@ -261,7 +261,7 @@ describe('conformance: agents', function () {
     });
   });
 
-  it('the project’s repository is answered with an item that names none, wherever it is answered', async () => {
+  it('returns the project’s repository with an item that names none, in every call', async () => {
     const repo_url = 'https://github.com/acme/beta';
     const manage = await tracker.service.token('projects:manage');
     const changed = await ask(tracker.service, 'PATCH', '/api/projects/v1/projects/beta', {

@@ -33,7 +33,7 @@ describe('conformance: the bug tracker', () => {
     tracker.call(who, 'POST', '/report', { project: 'alpha', title: `It ${tracker.word()}`, ...body });
 
   describe('report', () => {
-    it('answers every field, and echoes the alias with the same value', async () => {
+    it('returns every field, and the alias with the same value', async () => {
       const answer = await report({ urgency: 'high', build: '1.2', tags: ['x'], unknown_field: 1 });
       expect(answer.status).to.equal(201);
       const item = itemOf(answer);
@@ -71,7 +71,7 @@ describe('conformance: the bug tracker', () => {
       ['a line that is text', { line_no: '5' }, 'line_no'],
     ];
     for (const [what, body, field] of bad) {
-      it(`422 for ${what}`, async () => {
+      it(`returns 422 for ${what}`, async () => {
         const answer = await report(body);
         expectError(answer, 422, 'validation_failed');
         expect(fieldsOf(answer)).to.have.property(field);
@@ -82,7 +82,7 @@ describe('conformance: the bug tracker', () => {
       for (const letter of ['é', '😀']) expect((await report({ title: letter.repeat(200) })).status).to.equal(201);
     });
 
-    it('asks for its scope, the token’s project, and a project that is there', async () => {
+    it('requires its scope, the token’s project, and an existing project', async () => {
       expectError(await report({ project: 'nowhere' }), 422, 'unknown_project');
       for (const who of ['reader', 'manager', 'key'] as const)
         expectError(await report({}, who), 403, 'insufficient_scope');
@@ -90,7 +90,7 @@ describe('conformance: the bug tracker', () => {
       expectError(await report({ project: 'beta' }, 'bound'), 403, 'insufficient_scope');
     });
 
-    it('makes one item of 50 parallel reports with one client_ref, whatever their texts', async () => {
+    it('creates one item for 50 parallel reports with one client_ref, with any texts', async () => {
       const client_ref = tracker.word();
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, i) => report({ client_ref, ...(i % 2 === 0 ? { title: 'The same' } : {}) })),
@@ -104,7 +104,7 @@ describe('conformance: the bug tracker', () => {
       expect([other.status, ids.has(other.json['id'])]).to.deep.equal([201, false]);
     });
 
-    it('repeats of a feature, closed or not, answer that feature', async () => {
+    it('returns the existing feature for repeats, closed or not', async () => {
       const name = tracker.word();
       const first = await report({ type: 'feature', title: `Dark mode ${name}!` });
       const again = await report({ type: 'feature', title: `dark-mode: ${name.toUpperCase()}` });
@@ -115,7 +115,7 @@ describe('conformance: the bug tracker', () => {
       expect(closed.json).to.include({ id: first.json['id'], item_status: 'closed' });
     });
 
-    it('keeps no credential as a reference', async () => {
+    it('stores no credential as a reference', async () => {
       const secrets = ['Authorization: Bearer abcdefgh12345678', 'https://u:pa55word@host/x', 'Cookie: a=secretvalue'];
       for (const client_ref of secrets) {
         const { json } = await report({ client_ref });
@@ -175,7 +175,7 @@ describe('conformance: the bug tracker', () => {
       ['status=open&type=feature&severity=low', []],
     ];
     for (const [query, names] of filters) {
-      it(`?${query}`, async () => {
+      it(`filters by ?${query}`, async () => {
         const shared = query.startsWith('tag=') ? '' : `&tag=${tag}`;
         const found = itemsOf(await list(`${query}${shared}`)).map(({ id }) => id);
         expect(found).to.have.members(names.map((name) => items[name].id));
@@ -189,14 +189,14 @@ describe('conformance: the bug tracker', () => {
       'updated_since=yesterday updated_since=2026-11-20 updated_since=2026-11-20T08:15:30 updated_since=2026-13-20T08:15:30Z ' +
       'urgency=x updated_since=2026-02-30T08:15:30Z updated_since=2026-11-20T24:00:00Z';
     for (const query of wrong.split(' ')) {
-      it(`400 for ?${query}, with the parameter named`, async () => {
+      it(`returns 400 for ?${query}, with the name of the parameter`, async () => {
         const answer = await list(query);
         expectError(answer, 400, 'invalid_request');
         expect(fieldsOf(answer)).to.not.deep.equal({});
       });
     }
 
-    it('400 for a cursor of nobody and of another list', async () => {
+    it('returns 400 for an invalid cursor and for one of another list', async () => {
       const { next_cursor } = (await list('sort=hit_count&limit=1')).json;
       for (const query of [
         'cursor=abc',
@@ -207,7 +207,7 @@ describe('conformance: the bug tracker', () => {
         expectError(await list(query), 400, 'invalid_cursor');
     });
 
-    it('sorts as asked, and by last_seen_at, newest first, unless asked', async () => {
+    it('sorts as requested, by last_seen_at, newest first, by default', async () => {
       const names = async (query: string): Promise<string[]> =>
         itemsOf(await list(`tag=${tag}&${query}`)).map(
           ({ id }) => ['a', 'b', 'c'].find((n) => items[n as 'a'].id === id) ?? '',
@@ -219,7 +219,7 @@ describe('conformance: the bug tracker', () => {
       expect(await names('sort=created_at')).to.deep.equal(['c', 'b', 'a']);
     });
 
-    it('pages to the end while others insert, and counts only when asked', async () => {
+    it('pages to the end while others insert, and counts only on request', async () => {
       const own = tracker.word();
       for (let i = 0; i < 12; i++) await tracker.item({ tags: [own] });
       const seen: string[] = [];
@@ -237,7 +237,7 @@ describe('conformance: the bug tracker', () => {
       expect((await list(`tag=${own}`)).json).to.not.have.any.keys('total', 'server_time');
     });
 
-    it('tells what changed, inclusively, with a mark for the next question', async () => {
+    it('returns what changed, inclusively, with a mark for the next query', async () => {
       const item = await tracker.item();
       const first = await list(`updated_since=${item.updated_at}`);
       expect(itemsOf(first).map(({ id }) => id)).to.include(item.id);
@@ -247,7 +247,7 @@ describe('conformance: the bug tracker', () => {
       expect((await list('updated_since=2026-01-01T00:00:00%2B02:00')).status).to.equal(200);
     });
 
-    it('keeps a bound token to its project', async () => {
+    it('limits a bound token to its project', async () => {
       expect(itemsOf(await list('limit=200', 'bound')).every(({ project }) => project === 'alpha')).to.equal(true);
       expectError(await list('project=beta', 'bound'), 403, 'insufficient_scope');
       const { json } = await tracker.call('bound', 'GET', '/projects');
@@ -263,7 +263,7 @@ describe('conformance: the bug tracker', () => {
   });
 
   describe('one item', () => {
-    it('is found by id and by ref, and 404 otherwise, for every route', async () => {
+    it('is found by id and by ref, and returns 404 otherwise, on every route', async () => {
       const { id, ref } = await tracker.item();
       expect((await tracker.shown(ref)).id).to.equal(id);
       const detail = await tracker.call('reader', 'GET', `/bugs/${ref}`);
@@ -284,7 +284,7 @@ describe('conformance: the bug tracker', () => {
           expectError(await tracker.call('all', method, `/bugs/${name}${path}`, body), 404, 'not_found');
     });
 
-    it('takes comments up to 16 KiB, from its reporter and from managers', async () => {
+    it('accepts comments up to 16 KiB, from its reporter and from managers', async () => {
       const { json } = await report({});
       const comment = (who: Who, body: unknown): Promise<Wire> =>
         tracker.call(who, 'POST', `/bugs/${String(json['id'])}/comments`, body);
@@ -342,7 +342,7 @@ describe('conformance: the bug tracker', () => {
     });
 
     for (const from of STATUSES) {
-      it(`that is ${from} moves only as the table says; a refused move changes nothing`, async () => {
+      it(`allows only the transitions of the table from ${from}, and changes nothing when it rejects one`, async () => {
         const target = await tracker.item();
         await Promise.all(
           STATUSES.map(async (to) => {
@@ -361,7 +361,7 @@ describe('conformance: the bug tracker', () => {
       });
     }
 
-    it('asks for a reason and for what it repeats', async () => {
+    it('requires a reason, and the item that it duplicates', async () => {
       const { id, ref } = await tracker.item();
       for (const reason of [undefined, '', '  ']) {
         const answer = await tracker.patch(id, { status: 'wont_fix', title: 'x', reason });
@@ -374,13 +374,13 @@ describe('conformance: the bug tracker', () => {
       expect((await tracker.shown(id)).rev).to.equal(1);
     });
 
-    it('takes another wording of its reason', async () => {
+    it('accepts another text for its reason', async () => {
       const { id } = await tracker.itemIn('wont_fix', '');
       expect(itemOf(await tracker.patch(id, { reason: 'by design' })).reason).to.equal('by design');
       expectError(await tracker.patch(id, { reason: ' ' }), 422, 'reason_required');
     });
 
-    it('never becomes part of a circle, in parallel neither', async () => {
+    it('never becomes part of a cycle, also in parallel', async () => {
       for (let round = 0; round < 4; round++) {
         const ring = await Promise.all([1, 2, 3].map(() => tracker.item()));
         const answers = await Promise.all(
@@ -392,7 +392,7 @@ describe('conformance: the bug tracker', () => {
   });
 
   describe('leases', () => {
-    it('are given to one of many, and told without their token', async () => {
+    it('are granted to one of many, and shown without their token', async () => {
       const { id } = await tracker.item();
       const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => tracker.claim(id, { agent: `g${i}` })));
       const won = answers.filter(({ status }) => status === 200);
@@ -410,7 +410,7 @@ describe('conformance: the bug tracker', () => {
         .and.not.include('token');
     });
 
-    it('come back to the same credential and agent, renew, are released, and end', async () => {
+    it('are granted again to the same credential and agent, are renewed, released, and end', async () => {
       const { id } = await tracker.item();
       const post = (verb: string, body: object): Promise<Wire> =>
         tracker.call('manager', 'POST', `/bugs/${id}/${verb}`, body);
@@ -432,7 +432,7 @@ describe('conformance: the bug tracker', () => {
       expectError(await tracker.patch(id, { title: 'z', claim_token }), 409, 'lease_lost');
     });
 
-    it('have an agent with a name', async () => {
+    it('require an agent name that is not empty', async () => {
       const { id } = await tracker.item();
       for (const agent of ['', '  ', 5, null]) {
         const answer = await tracker.claim(id, { agent });
@@ -457,7 +457,7 @@ describe('conformance: the bug tracker', () => {
       expectError(await tracker.call('manager', 'GET', '/bugs?action=next&lease_seconds=59'), 400, 'invalid_request');
     });
 
-    it('action=next orders, hands out once, and keeps an item for its target_agent', async () => {
+    it('action=next orders, hands out once, and reserves an item for its target_agent', async () => {
       const tag = tracker.word();
       const low = await tracker.item({ tags: [tag], severity: 'low' });
       const high = await tracker.item({ tags: [tag], severity: 'high' });
@@ -476,7 +476,7 @@ describe('conformance: the bug tracker', () => {
   });
 
   describe('scopes', () => {
-    it('reading reads, managing manages, and reporting does neither', async () => {
+    it('allow reading with read, changing with manage, and neither with report', async () => {
       const { id } = await tracker.item();
       const routes: [string, string, object | undefined, 'reader' | 'manager'][] = [
         ['GET', '/bugs', undefined, 'reader'],

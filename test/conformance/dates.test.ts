@@ -37,7 +37,7 @@ describe('days that do not exist', function () {
   const fieldsOf = (body: Record<string, unknown>): string[] =>
     Object.keys((body['error'] as { fields?: object } | undefined)?.fields ?? {});
 
-  it('400 in every query that takes a time', async () => {
+  it('returns 400 in every query with a time', async () => {
     const { body } = await service.request('GET', '/api/openapi.json', null);
     const paths = body['paths'] as Record<string, Record<string, { parameters?: Parameter[] }>>;
     const taken = Object.entries(paths).flatMap(([path, { get }]) =>
@@ -56,7 +56,7 @@ describe('days that do not exist', function () {
     }
   });
 
-  it('422 in every body that takes one', async () => {
+  it('returns 422 in every body with a time', async () => {
     const announced = { slug: 'open', title: 'Open' };
     await service.request('POST', '/api/watchdog/v1/status-pages', token, announced);
     const bodies: [path: string, field: string, body: object][] = [

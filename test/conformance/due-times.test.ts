@@ -131,10 +131,10 @@ const QUEUES: Readonly<Record<string, (store: MemoryStore, clock: ManualClock) =
   },
 };
 
-describe('due times of a process whose clock is put back', () => {
+describe('due times of a process whose clock moves backwards', () => {
   for (const [what, wait] of Object.entries(QUEUES))
     for (const [step, ms] of Object.entries({ 'an hour': HOUR_MS, 'a year': 365 * DAY_MS }))
-      it(`are kept by ${what} when it is put back ${step}`, async () => {
+      it(`are preserved by ${what} when it moves backwards ${step}`, async () => {
         const store = new MemoryStore();
         await store.ensure([JOBS_COLLECTION]);
         const clock = new ManualClock();
@@ -148,7 +148,7 @@ describe('due times of a process whose clock is put back', () => {
         expect(await waiting.isDue(), 'in time').to.equal(true);
       });
 
-  it('are kept by several steps', async () => {
+  it('are preserved over several steps', async () => {
     const store = new MemoryStore();
     await store.ensure([JOBS_COLLECTION]);
     const clock = new ManualClock();

@@ -38,7 +38,7 @@ describe('conformance: the error stream', function () {
   const idOf = ({ json }: Wire): string => String(json['id']);
 
   describe('intake', () => {
-    it('answers 201 and then 200, with every field', async () => {
+    it('returns 201 and then 200, with every field', async () => {
       const error = tracker.error({
         exception_class: 'App\\Db\\QueryError',
         error_message: `One ${tracker.word()}\ntwo`,
@@ -70,19 +70,19 @@ describe('conformance: the error stream', function () {
       ['warning', 'qa', 'low'],
     ];
     for (const [error_level, environment, urgency] of urgencies) {
-      it(`${error_level} in ${environment ?? 'no environment'} is ${urgency}`, async () => {
+      it(`assigns ${error_level} in ${environment ?? 'no environment'} the urgency ${urgency}`, async () => {
         const { json } = await tracker.throws(tracker.error({ error_level, environment }));
         expect(json).to.include({ urgency, severity: urgency });
       });
     }
 
-    it('takes its aliases', async () => {
+    it('accepts its aliases', async () => {
       const { json } = await tracker.throws(tracker.error({ file_path: 'src/a.ts', line_no: 7, release: '3.1' }));
       const item = await tracker.shown(String(json['id']));
       expect(item).to.include({ file_path: 'src/a.ts', line_no: 7, app_version: '3.1', source: 'app', type: 'error' });
     });
 
-    it('lets an intake key report for its project, and nothing else', async () => {
+    it('lets an intake key report for its project only', async () => {
       expect((await tracker.throws(tracker.error(), 'key')).status).to.equal(201);
       for (const who of ['key', 'bound'] as const)
         expectError(await tracker.throws(tracker.error({ project: 'beta' }), who), 403, 'insufficient_scope');
@@ -96,7 +96,7 @@ describe('conformance: the error stream', function () {
 
     const packers = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
     for (const [encoding, pack] of Object.entries(packers)) {
-      it(`takes ${encoding}, and refuses what is broken or swells`, async () => {
+      it(`accepts ${encoding}, and rejects invalid and oversized bodies`, async () => {
         const send = (raw: Uint8Array): Promise<Wire> =>
           tracker.throws(undefined, 'reporter', { raw, headers: { 'content-encoding': encoding } });
         const whole = pack(JSON.stringify(tracker.error()));
@@ -107,7 +107,7 @@ describe('conformance: the error stream', function () {
       });
     }
 
-    it('415 for another encoding or type, 400 for no JSON', async () => {
+    it('returns 415 for another encoding or type, and 400 for invalid JSON', async () => {
       const send = (raw: string, headers: Record<string, string>): Promise<Wire> =>
         tracker.throws(undefined, 'reporter', { raw, headers });
       expectError(await send('{}', { 'content-encoding': 'zstd' }), 415, 'unsupported_media_type');
@@ -121,7 +121,7 @@ describe('conformance: the error stream', function () {
   });
 
   describe('groups', () => {
-    it('none, cart, checkout, none are 1, 1, 2, 1; one by one and in a list', async () => {
+    it('groups none, cart, checkout, none as 1, 1, 2, 1, one by one and in a list', async () => {
       const origins = (): object[] => {
         const error = tracker.error();
         return [error, { ...error, file: 'cart.ts' }, { ...error, file: 'checkout.ts' }, error];
@@ -132,7 +132,7 @@ describe('conformance: the error stream', function () {
       for (const ids of [single, listed]) expect(ids.map((id) => ids.indexOf(id) + 1)).to.deep.equal([1, 1, 3, 1]);
     });
 
-    it('the same error with and without a stack is one group, in parallel too', async () => {
+    it('groups the same error with and without a stack, also in parallel', async () => {
       const error = tracker.error();
       const stack_trace = 'Error: It broke\n    at pay (/srv/app/src/pay.js:12:3)';
       const answers = await Promise.all(
@@ -142,14 +142,14 @@ describe('conformance: the error stream', function () {
       expect((await tracker.shown(idOf(answers[0] as Wire))).hit_count).to.equal(20);
     });
 
-    it('an occurrence moves the counters, not the revision', async () => {
+    it('changes the counters with an occurrence, not the revision', async () => {
       const error = tracker.error();
       const { id, rev } = await tracker.shown(idOf(await tracker.throws(error)));
       await tracker.throws(error);
       expect(await tracker.shown(id)).to.include({ rev, hit_count: 2 });
     });
 
-    it('100 in an hour are at least high; 5 payloads and 45 of the rest are kept', async () => {
+    it('raises 100 in an hour to at least high, and stores 5 payloads and 45 of the others', async () => {
       const error = tracker.error({ error_level: 'warning' });
       const list = Array.from({ length: 99 }, (_, n) => ({ ...error, context: { n } }));
       expect(resultsOf(await tracker.throws(list)).at(-1)).to.include({ severity: 'medium', hit_count: 99 });
@@ -161,7 +161,7 @@ describe('conformance: the error stream', function () {
       expect(contexts).to.include.members([0, 1, 2, 3, 4]);
     });
 
-    it('a higher level raises, a lower never lowers, and a lock holds', async () => {
+    it('raises the severity with a higher level, never lowers it, and keeps a locked one', async () => {
       const error = tracker.error({ error_level: 'warning' });
       const id = idOf(await tracker.throws(error));
       expect((await tracker.throws({ ...error, error_level: 'fatal', environment: 'dev' })).json['severity']).to.equal(
@@ -201,7 +201,7 @@ describe('conformance: the error stream', function () {
       ['a minute’s grace', {}, { app_version: '9.9' }, { status: 'resolved', regression_count: 0, late_count: 0 }],
     ];
     for (const [what, fix, occurrence, expected] of cases) {
-      it(`after a fix: ${what}`, async () => {
+      it(`handles an occurrence after a fix: ${what}`, async () => {
         const error = tracker.error();
         const id = idOf(await tracker.throws(error));
         await tracker.patch(id, { status: 'resolved', ...fix });
@@ -214,7 +214,7 @@ describe('conformance: the error stream', function () {
     }
   });
 
-  it('writes no secret to the disk, by either way in', async () => {
+  it('writes no secret to the disk, by either intake', async () => {
     const planted: string[] = [];
     const secret = (): string => {
       const made = `S3cr3t${tracker.word()}q`;

@@ -198,7 +198,7 @@ describe('conformance: an object of another project', function () {
     );
   };
 
-  it('is answered as one that is not there, on every route', async () => {
+  it('is not found, on every route', async () => {
     expect(routes.length, 'routes that name an object').to.be.above(45);
     const differing: string[] = [];
     for (const { method, path, operation } of routes) {
@@ -226,7 +226,7 @@ describe('conformance: an object of another project', function () {
       expect((await get(filled(path, foreign))).status, path).to.equal(200);
   });
 
-  it('is answered so where a body names it', async () => {
+  it('is not found when a body names it', async () => {
     const both = async (
       method: string,
       path: string,
@@ -259,7 +259,7 @@ describe('conformance: an object of another project', function () {
     }));
   });
 
-  it('is 403 where a parameter or a body names the other project, and one that is not there as well', async () => {
+  it('returns 403 when a parameter or a body names the other project, and also for a missing project', async () => {
     const rule = { name: 'x', match_type: 'contains', pattern: 'zzz', reason: 'noise' };
     const hook = { name: 'x', url: 'http://127.0.0.1:9/', events: '*' };
     const release = { version: '1', channel: 'stable', platform: 'any', reason: 'x', rollout_percent: 5 };

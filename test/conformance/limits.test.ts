@@ -49,7 +49,7 @@ describe('conformance: limits and settings', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('gives every master token a bucket of its own, its sub-tokens that of theirs, and the shared key none', async () => {
+  it('gives every master token a bucket, shared with its sub-tokens, and the shared key none', async () => {
     const [first, second] = tokens as [string, string];
     const [one, other] = [await service.token('projects:manage'), await service.token('projects:manage')];
     const list = (token: string) => ask(service, 'GET', '/api/projects/v1/projects', { token });
@@ -75,7 +75,7 @@ describe('conformance: limits and settings', () => {
     expectLimited(await send(4));
   });
 
-  it('counts 401 answers per address of the client, and lets valid credentials pass', async () => {
+  it('counts 401 responses per address of the client, and lets valid credentials pass', async () => {
     const from = (address: string, token: string) =>
       ask(service, 'GET', '/api/health', { token, headers: { 'x-forwarded-for': `203.0.113.9, ${address}` } });
     for (let n = 0; n < 6; n++) expectError(await from('198.51.100.1', `guess-${n}`), 401, 'unauthorized');
@@ -104,7 +104,7 @@ describe('conformance: limits and settings', () => {
     expect((await known.login('mem', PASSWORD)).status).to.equal(303);
   });
 
-  it('keeps its cookies under __Host- names when the base URL is https, and takes no others', async () => {
+  it('prefixes its cookies with __Host- when the base URL is https, and accepts no others', async () => {
     const browser = new Browser(service);
     await browser.login(ADMIN.username, ADMIN.password);
     expect([...browser.cookies.keys()].toSorted()).to.deep.equal([
@@ -123,7 +123,7 @@ describe('conformance: limits and settings', () => {
     expect((await ask(service, 'GET', '/login')).headers.get('strict-transport-security')).to.match(/max-age=\d+/);
   });
 
-  it('makes links with the base URL and never with a request’s Host', async () => {
+  it('builds links with the base URL and never with a request’s Host', async () => {
     const made = await service.command<{ dsn: string; key: string }>(['project', 'intake-key', 'shop']);
     expect(made.dsn).to.equal(`https://${made.key}@aos.example.org/1`);
   });

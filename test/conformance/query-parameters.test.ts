@@ -9,7 +9,7 @@ import { ADMIN, TestService } from '../support/service.js';
 const FOREIGN = /^\/(v1|mcp|ping|api\/push)\b|^\/api\/\{number\}\/|^\/api\/0\/|\/forges\/\{forge\}/;
 const LICENSE_VALIDATE = '/api/license/v1/validate';
 
-describe('query parameters that a route does not know', () => {
+describe('unknown query parameters', () => {
   let service: TestService;
   let specs: RouteSpec[];
   let token: string;
@@ -51,7 +51,7 @@ describe('query parameters that a route does not know', () => {
     ['rollout', '/api/updateservice/v1/rollout?percent=10'],
     ['report', '/api/errors/v1/report?projct=shop'],
   ] as const)
-    it(`are 400 with their name by ${name}`, async () => {
+    it(`return 400 with their name for ${name}`, async () => {
       const answer = await fetch(service.url + path, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

@@ -75,7 +75,7 @@ describe('conformance: the listening service', () => {
         );
     });
 
-    it('holds: without a credential every other operation is 401, a setup token’s or stranger’s scope never 2xx', async () => {
+    it('requires a credential for every other operation (401), and never returns 2xx for a setup token’s or an unrelated scope', async () => {
       for (const [path, methods] of Object.entries(description.paths)) {
         for (const [method, { security }] of Object.entries(methods)) {
           if (security?.length === 0) continue;
@@ -92,7 +92,7 @@ describe('conformance: the listening service', () => {
       }
     });
 
-    it('answers 405 with Allow before any 401, for every path', async () => {
+    it('returns 405 with Allow before any 401, for every path', async () => {
       for (const path of Object.keys(description.paths)) {
         const answer = await ask(service, 'PURGE', path.replace(/\{[^}]+\}/g, 'x'), { token: 'nonsense' });
         if (!BARE.test(path)) expectError(answer, 405, 'method_not_allowed');
@@ -104,15 +104,15 @@ describe('conformance: the listening service', () => {
     });
   });
 
-  describe('requests that are no good', () => {
-    it('answers an unknown path below /api/ 404 in the envelope, whatever the credential', async () => {
+  describe('invalid requests', () => {
+    it('returns 404 in the envelope for an unknown path below /api/, with any credential', async () => {
       for (const path of ['/api', '/api/', '/api/nope', '/api//health', '/api/health/nope/x']) {
         for (const token of [null, 'nonsense', master, SHARED_KEY])
           expectError(await ask(service, 'GET', path, { token, headers: { accept: 'text/html' } }), 404, 'not_found');
       }
     });
 
-    it('answers bytes that are no request in the envelope, with a request id', async () => {
+    it('returns the envelope with a request id for bytes that are not a request', async () => {
       const bad = '400 Bad Request';
       for (const [head, status] of [
         ['GARBAGE\r\n\r\n', bad],
@@ -135,7 +135,7 @@ describe('conformance: the listening service', () => {
       }
     });
 
-    it('takes the caller’s X-Request-Id when it fits, on errors of the wire too', async () => {
+    it('uses the caller’s X-Request-Id when it is valid, also for invalid requests', async () => {
       for (const [given, taken] of [
         ['abc.DEF_1-', true],
         ['a'.repeat(64), true],
@@ -154,7 +154,7 @@ describe('conformance: the listening service', () => {
         .and.to.match(/"request_id":"my-own-id\.1"/);
     });
 
-    it('answers an oversize chunked body with 413, not with a reset', async () => {
+    it('returns 413, without a reset, for an oversize chunked body', async () => {
       const head = `POST ${PROJECTS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${master}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
       const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
       const text = await bytes(service, [head, ...Array.from({ length: 40 }, () => chunk), '0\r\n\r\n']);
@@ -162,7 +162,7 @@ describe('conformance: the listening service', () => {
       expect(text).to.include('"payload_too_large"');
     });
 
-    it('stops a gzip bomb while inflating, and keeps to the limit on the wire', async () => {
+    it('stops a gzip bomb while inflating, and applies the limit on the wire', async () => {
       const gzip = { 'content-encoding': 'gzip' };
       const bomb = await ask(service, 'POST', REPORT, {
         token: intake.key,
@@ -192,12 +192,12 @@ describe('conformance: the listening service', () => {
       ['nothing', '', 400, 'invalid_json'],
       ['a wrong field', '{"slug":"Not A Slug"}', 422, 'validation_failed'],
     ] as const) {
-      it(`refuses ${name} as a body with ${status} ${code}`, async () => {
+      it(`rejects ${name} as a body with ${status} ${code}`, async () => {
         expectError(await ask(service, 'POST', PROJECTS, { token: master, raw }), status, code);
       });
     }
 
-    it('refuses a broken body also where a body is optional, and changes nothing', async () => {
+    it('rejects an invalid body also where a body is optional, and changes nothing', async () => {
       for (const raw of ['{bad', '[]', '"x"']) {
         const answer = await ask(service, 'POST', `${PROJECTS}/shop/archive`, { token: master, raw });
         expectError(answer, 400, 'invalid_json');
@@ -211,7 +211,7 @@ describe('conformance: the listening service', () => {
       expect((await ask(service, 'POST', PROJECTS, { token: master, raw })).status).to.equal(201);
     });
 
-    it('refuses other media types with 415', async () => {
+    it('rejects other media types with 415', async () => {
       const headers = { 'content-type': 'text/plain' };
       expectError(
         await ask(service, 'POST', PROJECTS, { token: master, raw: '{}', headers }),
@@ -223,7 +223,7 @@ describe('conformance: the listening service', () => {
 
   describe('lists', () => {
     for (const list of [PROJECTS, BUGS, `${PROJECTS}/shop/intake-keys`]) {
-      it(`${list}: pages, and refuses what it does not know`, async () => {
+      it(`${list}: returns pages, and rejects unknown parameters`, async () => {
         for (const query of [
           'limit=0',
           'limit=201',
@@ -247,7 +247,7 @@ describe('conformance: the listening service', () => {
       });
     }
 
-    it('walks the intake keys of a project, each once', async () => {
+    it('returns the intake keys of a project, each once', async () => {
       for (let n = 0; n < 4; n++)
         expect((await ask(service, 'POST', `${PROJECTS}/proto/intake-keys`, { token: master })).status).to.equal(201);
       const seen: unknown[] = [];
@@ -265,7 +265,7 @@ describe('conformance: the listening service', () => {
       expect(seen).to.have.lengthOf(4);
     });
 
-    it('refuses the cursor of another list', async () => {
+    it('rejects the cursor of another list', async () => {
       await ask(service, 'POST', PROJECTS, { token: master, body: { slug: 'second' } });
       const { json } = await ask(service, 'GET', `${PROJECTS}?limit=1`, { token: master });
       const cursor = encodeURIComponent(String(json['next_cursor']));
@@ -274,7 +274,7 @@ describe('conformance: the listening service', () => {
   });
 
   describe('credentials', () => {
-    it('ignores Authorization where none is needed, and never takes the session cookie below /api/', async () => {
+    it('ignores Authorization where none is needed, and never accepts the session cookie below /api/', async () => {
       expect((await ask(service, 'GET', '/api/health/live', { token: 'nonsense' })).status).to.equal(200);
       const browser = new Browser(service);
       await browser.login(ADMIN.username, ADMIN.password);
@@ -282,7 +282,7 @@ describe('conformance: the listening service', () => {
         expectError(await browser.open('GET', path, undefined, { accept: 'application/json' }), 401, 'unauthorized');
     });
 
-    it('knows no Basic, no empty and no overlong secret', async () => {
+    it('rejects Basic, empty and overlong credentials', async () => {
       for (const authorization of [
         'Basic YTpi',
         'Bearer',
@@ -293,7 +293,7 @@ describe('conformance: the listening service', () => {
         expectError(await ask(service, 'GET', SELF, { headers: { authorization } }), 401, 'unauthorized');
     });
 
-    it('refuses the shared key where only tokens are taken, and tokens where only it is', async () => {
+    it('rejects the shared key where only tokens are accepted, and vice versa', async () => {
       for (const [method, path] of [
         ['GET', PROJECTS],
         ['GET', BUGS],
@@ -348,7 +348,7 @@ describe('conformance: the listening service', () => {
       expectError(await ask(service, 'GET', SELF, { token: sub }), 401, 'unauthorized');
     });
 
-    it('holds a token to its project, and its sub-tokens too', async () => {
+    it('limits a token to its project, and its sub-tokens too', async () => {
       const sub = (await ask(service, 'POST', PROVISION, { token: bound, body: { name: 'sub' } })).json[
         'token'
       ] as string;
@@ -374,7 +374,7 @@ describe('conformance: the listening service', () => {
   });
 
   describe('projects', () => {
-    it('answers 404 to writes on a slug that is not there', async () => {
+    it('returns 404 for writes on a missing slug', async () => {
       for (const [method, path] of [
         ['PATCH', `${PROJECTS}/none`],
         ['DELETE', `${PROJECTS}/none`],
@@ -390,7 +390,7 @@ describe('conformance: the listening service', () => {
         );
     });
 
-    it('deletes what nothing hangs on, archives what has items, and takes nothing while archived', async () => {
+    it('deletes unused ones, archives those with items, and accepts nothing while archived', async () => {
       const report = (slug: string) =>
         ask(service, 'POST', REPORT, {
           token: master,
@@ -414,7 +414,7 @@ describe('conformance: the listening service', () => {
       expect((await report('used')).status).to.be.oneOf([200, 201]);
     });
 
-    it('gives intake keys a DSN that leads to the listening server, from the command line too', async () => {
+    it('returns intake keys with a DSN of the listening server, on the command line too', async () => {
       const { host } = new URL(service.url);
       expect(intake.dsn).to.equal(`http://${intake.key}@${host}/1`);
       const made = await ask(service, 'POST', `${PROJECTS}/shop/intake-keys`, { token: master, body: { name: 'web' } });
@@ -427,7 +427,7 @@ describe('conformance: the listening service', () => {
       expect(items).to.deep.equal((await ask(service, 'GET', PROJECTS, { token: master })).json['items']);
     });
 
-    it('says of a text with control characters what it must be, and does not repeat it', async () => {
+    it('describes a valid text for one with control characters, and does not repeat it', async () => {
       const answer = await ask(service, 'POST', PROJECTS, {
         token: master,
         body: { slug: 'control', name: 'a\u0007b' },
@@ -438,8 +438,8 @@ describe('conformance: the listening service', () => {
     });
   });
 
-  describe('running it', () => {
-    it('tells every other token only that it works, and no numbers for Prometheus', async () => {
+  describe('operations', () => {
+    it('returns to every other token only the overall state, and no metrics for Prometheus', async () => {
       const { token: sub } = (await ask(service, 'POST', PROVISION, { token: master, body: { name: 'health' } })).json;
       for (const token of [master, bound, watchdog, String(sub)]) {
         const { status, json } = await ask(service, 'GET', '/api/health', { token });
@@ -450,7 +450,7 @@ describe('conformance: the listening service', () => {
       }
     });
 
-    it('tells health to the shared key and to a token with system:read, with every field', async () => {
+    it('returns health to the shared key and to a token with system:read, with every field', async () => {
       const create = (...words: string[]): Promise<{ token: string }> =>
         service.command(['token', 'create', '--name', 'inside', '--scopes', 'system:read', ...words]);
       const inside = (await create()).token;
@@ -528,7 +528,7 @@ describe('conformance: the listening service', () => {
   });
 
   describe('the web session', () => {
-    it('answers a login without form token, with a wrong password and of an installer with the form again', async () => {
+    it('returns the form again for a login without form token, with a wrong password and of an installer', async () => {
       const browser = new Browser(service);
       for (const [form, status] of [
         [{ username: 'admin', password: 'x' }, 403],
@@ -545,7 +545,7 @@ describe('conformance: the listening service', () => {
       }
     });
 
-    it('sets its cookie HttpOnly and SameSite=Lax, renews the id at login, and ends with the logout', async () => {
+    it('sets its cookie HttpOnly and SameSite=Lax, renews the id at login, and ends at logout', async () => {
       const browser = new Browser(service);
       expect((await browser.login('MEM', PASSWORD)).status).to.equal(303);
       expect(browser.attributes.get('svc_session')).to.equal('Path=/; Max-Age=604800; HttpOnly; SameSite=Lax');
@@ -564,7 +564,7 @@ describe('conformance: the listening service', () => {
       expect((await old.open('GET', '/account')).headers.get('location')).to.match(/^\/login/);
     });
 
-    it('keeps strangers, and members from users and tokens', async () => {
+    it('denies anonymous users, and members for users and tokens', async () => {
       const member = new Browser(service);
       await member.login('mem', PASSWORD);
       for (const path of ['/', '/account', '/projects', '/bugs', '/errors', '/migrations', '/system'])

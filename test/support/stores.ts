@@ -30,6 +30,29 @@ export interface OptionalEngine {
   open: (skip: () => never) => Promise<OpenedStore>;
 }
 
+/**
+ * Opens a store of the engine before each test (or once before all), and closes it at the end. Skips without the engine.
+ * @param begin what the suite does with the store
+ * @param options.end what it does before the store is closed
+ */
+export function useStore(
+  engine: OptionalEngine,
+  begin: (store: DocumentStore) => unknown,
+  { end, once = false }: { end?: () => unknown; once?: boolean } = {},
+): void {
+  let opened: OpenedStore | undefined;
+  (once ? before : beforeEach)(async function () {
+    opened = await engine.open(() => this.skip());
+    await begin(opened.store);
+  });
+  (once ? after : afterEach)(async () => {
+    if (opened === undefined) return;
+    await end?.();
+    await opened.close();
+    opened = undefined;
+  });
+}
+
 let folder: string | undefined;
 
 /** A new file of its own; all of them go with the process. */

@@ -51,7 +51,7 @@ describe('contrast', () => {
     tokens.set(name, [light, dark]);
   }
 
-  it('knows black from white', () => expect(contrast('#000000', '#ffffff')).to.be.closeTo(21, 0.01));
+  it('distinguishes black from white', () => expect(contrast('#000000', '#ffffff')).to.be.closeTo(21, 0.01));
 
   for (const [text, ground, ratio] of PAIRS) {
     for (const [theme, index] of [

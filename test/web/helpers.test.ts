@@ -21,12 +21,12 @@ describe('names for values', () => {
   const { 'label-of': labelOf, 'chips-of': chipsOf } = zurich;
   const projects = [{ value: 'shop', label: 'Online shop' }];
 
-  it('label-of gives the name that a select shows, and the value where it has none', () => {
+  it('label-of returns the name that a select shows, and the value without one', () => {
     const said = [labelOf?.(projects, 'shop'), labelOf?.(projects, 'gone'), labelOf?.(undefined, 'all')];
     expect(said).to.deep.equal(['Online shop', 'gone', 'all']);
   });
 
-  it('chips-of names the values of a parameter that has a list of its own', () => {
+  it('chips-of returns the names of the values of a parameter with a list', () => {
     const query = { project: ['shop', 'gone'], status: 'open' };
     const chips = chipsOf?.('/errors', query, ['project', 'Project', 'status', 'Status'], {
       hash: { project: projects },
@@ -54,7 +54,7 @@ describe('time helpers', () => {
     );
   });
 
-  it('tell the two hours apart when the clock goes back', () => {
+  it('distinguish the two hours when the clock goes back', () => {
     const [first, second] = ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z'].map((at) => call('time', at));
     expect(first).to.include('25 Oct 2026, 02:30 ').and.include('GMT+2');
     expect(second).to.include('25 Oct 2026, 02:30 ').and.include('GMT+1');
@@ -65,12 +65,12 @@ describe('time helpers', () => {
     expect(call('local-time', '2026-03-29T01:00:00.000Z')).to.equal('29 Mar 2026, 03:00:00 CEST');
   });
 
-  it('know zones with a quarter of an hour, and midnight as 00', () => {
+  it('support zones with a quarter of an hour, and midnight as 00', () => {
     const nepal = helpers({ timezone: 'Asia/Kathmandu', now: () => NOW })['local-time'] as Helper;
     expect(nepal('2026-11-20T18:15:00.000Z')).to.equal('21 Nov 2026, 00:00:00 GMT+5:45');
   });
 
-  it('go by the clock of whoever reads the page: the zone and the hours that were chosen', () => {
+  it('use the zone and the hours that the reader of the page chose', () => {
     const reader = { timezone: 'America/New_York', hours: 12 };
     const at = '2026-11-20T20:05:09.000Z';
     expect(render('{{time at}}', { at, reader })).to.include(
@@ -87,7 +87,7 @@ describe('time helpers', () => {
     expect(midnight).to.include('20 Nov 2026, 12:00 am ');
   });
 
-  it('leave times of public pages to the browser, and say nothing there that changes by itself', () => {
+  it('leave times of public pages to the browser, without texts that change', () => {
     const reader = { timezone: 'Europe/Zurich', hours: 24, public: true };
     const at = '2026-11-20T08:12:30.123Z';
     expect(render('{{time at mode="minute"}}', { at, reader })).to.equal(
@@ -96,11 +96,11 @@ describe('time helpers', () => {
     expect(render('{{time at}}', { at })).not.to.include('data-time');
   });
 
-  it('refuse an unknown zone at the start', () => {
+  it('reject an unknown zone at the start', () => {
     expect(() => helpers({ timezone: 'Mars/Olympus', now: () => 0 })).to.throw(RangeError);
   });
 
-  it('print a dash, or what is asked, for nothing and for nonsense', () => {
+  it('print a dash, or the given text, for empty and invalid values', () => {
     for (const value of [null, undefined, '', 'soon', '<b>', Number.NaN]) expect(call('time', value)).to.include('>—<');
     expect(render('{{time at none="never"}}', { at: null })).to.include('>never<');
   });
@@ -118,7 +118,7 @@ describe('time helpers', () => {
     [-7_200_000, 'in 2 h'],
     [800 * 86_400_000, '2 y ago'],
   ];
-  for (const [ms, text] of ages) it(`${ms} ms is ${text}`, () => expect(age(NOW - ms, NOW)).to.equal(text));
+  for (const [ms, text] of ages) it(`print ${ms} ms as ${text}`, () => expect(age(NOW - ms, NOW)).to.equal(text));
 
   const durations: [unknown, string][] = [
     [0, '0 s'],
@@ -132,7 +132,7 @@ describe('time helpers', () => {
     ['x', '—'],
   ];
   for (const [seconds, text] of durations)
-    it(`${String(seconds)} seconds are ${text}`, () => expect(duration(seconds)).to.equal(text));
+    it(`print ${String(seconds)} seconds as ${text}`, () => expect(duration(seconds)).to.equal(text));
 });
 
 describe('numbers', () => {
@@ -145,7 +145,7 @@ describe('numbers', () => {
     [-1, '—'],
     [null, '—'],
   ];
-  for (const [n, text] of sizes) it(`${String(n)} bytes are ${text}`, () => expect(bytes(n)).to.equal(text));
+  for (const [n, text] of sizes) it(`print ${String(n)} bytes as ${text}`, () => expect(bytes(n)).to.equal(text));
 
   it('are grouped, counted and shared', () => {
     expect(call('num', 1234567)).to.equal('1,234,567');
@@ -156,7 +156,7 @@ describe('numbers', () => {
 });
 
 describe('links', () => {
-  it('keep the filters, change one and take one away', () => {
+  it('keep the filters, change one and remove one', () => {
     expect(url('/bugs', { status: ['a', 'b'], cursor: 'x' }, { cursor: null, q: 'a b&c' })).to.equal(
       '/bugs?status=a&status=b&q=a+b%26c',
     );
@@ -181,7 +181,7 @@ describe('links', () => {
     );
   });
 
-  it('never lead anywhere else, whatever comes', () => {
+  it('never lead anywhere else, for any text', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -198,7 +198,7 @@ describe('links', () => {
   });
 });
 
-describe('everything from outside', () => {
+describe('external texts', () => {
   const printers = [
     'badge',
     'severity-badge',
@@ -212,7 +212,7 @@ describe('everything from outside', () => {
     'sparkline',
   ];
 
-  it('is escaped by every helper that makes markup', () => {
+  it('are escaped by every helper that writes markup', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', '`', '=', 'a', ' ', '/', '\n') }),
@@ -228,7 +228,7 @@ describe('everything from outside', () => {
     );
   });
 
-  it('stays the same text after escaping and reading', () => {
+  it('stay the same text after escaping and parsing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const html = escape(text);
@@ -258,14 +258,14 @@ describe('charts', () => {
     expect(sparkPath([1], 10, 10)).to.equal('');
   });
 
-  it('leave out the middle of what goes on level', () => {
+  it('omit the middle of a level line', () => {
     expect(sparkPath([0, 0, 0, 4, 4, 4, 0], 60, 8)).to.equal('M0,8L20,8L30,0L50,0L60,8');
     expect(render('{{sparkline v}}', { v: [0, 0, 0] }))
       .to.include('d="M0 22.5H96"')
       .and.not.include('spark-area');
   });
 
-  it('stay inside their box, whatever the values', () => {
+  it('stay inside their box, for any values', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ noNaN: true, min: -1e9, max: 1e9 }), { minLength: 2, maxLength: 40 }),
@@ -277,7 +277,7 @@ describe('charts', () => {
     );
   });
 
-  it('carry no style and have a name when they mean something', () => {
+  it('contain no style and have a name when they carry meaning', () => {
     const html = render(
       '{{bar-chart v label="Errors per hour" titles=t}}{{share-bar p label="States"}}{{progress-bar 3 7 label="Rule"}}',
       {
@@ -293,7 +293,7 @@ describe('charts', () => {
     );
   });
 
-  it('a series has an axis of round numbers, its holes stay holes, and a point alone is seen', () => {
+  it('draw a series with an axis of round numbers, gaps, and single points', () => {
     const at = (minutes: number): string => new Date(Date.UTC(2026, 0, 1, 0, minutes)).toISOString();
     const point = (minutes: number, avg: number): object => ({ t: at(minutes), avg, min: avg - 1, max: avg + 1 });
     const html = render('{{series-chart p from=f to=t bucket=60 mean=12 stddev=2 label="cpu <%>"}}', {
@@ -315,7 +315,7 @@ describe('charts', () => {
     expect(render('{{series-chart p label="cpu"}}', { p: [] })).to.equal('');
   });
 
-  it('a series names its unit, has no axis below zero for what is not, and none above 100% for a share', () => {
+  it('name the unit of a series, with no axis below zero without negative values, and none above 100% for a share', () => {
     const p = [1, 4, 2, 98].map((avg, i) => ({ t: new Date(i * 60_000).toISOString(), avg }));
     const axis = (more: object): string[] => {
       const context = { p, f: p[0]?.t, t: p.at(-1)?.t, mean: 3, ...more };
@@ -328,7 +328,7 @@ describe('charts', () => {
     expect(axis({ p: [{ ...p[0], avg: -5 }, p[3]], stddev: 1 })[0]).to.equal('−20');
   });
 
-  it('columns of a row share the scale of its list; the least of them is seen', () => {
+  it('scale columns of a row to their list, with a visible minimum', () => {
     expect(barPath([0, 1, 500, 1000], 40, 20, 1000)).to.equal('M10,20v-2h7v2zM20,20v-10h7v10zM30,20v-20h7v20z');
     expect(barPath([-5, 2000], 20, 20, 1000), 'none below zero, none above the whole').to.equal('M10,20v-20h7v20z');
     expect(barPath([], 20, 20, 1)).to.equal('');
@@ -342,7 +342,7 @@ describe('charts', () => {
       .and.not.contain('bars');
   });
 
-  it('round times of the zone, also on the day the clock is put back', () => {
+  it('round times of the zone, also on the day when the clock goes back', () => {
     const ticks = (from: string, hours: number, zone: string): string[] =>
       timeTicks(Date.parse(from), Date.parse(from) + hours * 3_600_000, zone).map(({ label }) => label);
     expect(ticks('2026-11-21T09:17:00Z', 24, 'UTC')).to.deep.equal([
@@ -388,7 +388,7 @@ describe('charts', () => {
     expect(timeTicks(5, 5, 'UTC')).to.deep.equal([]);
   });
 
-  it('columns of states have their titles, and a label that says how many were not well', () => {
+  it('title columns of states, with a label of the number with problems', () => {
     const columns = [
       { tone: 'critical', text: 'down', seconds: 90 },
       { tone: 'success', text: '<up>', seconds: null },
@@ -400,7 +400,7 @@ describe('charts', () => {
     expect(render('{{state-bar none}}')).to.include('down in 0 of 0');
   });
 
-  it('columns side by side that say the same are one line, named by the first and the last', () => {
+  it('join equal neighbouring columns in one line, named by the first and the last', () => {
     const up = { tone: 'success', text: 'up', seconds: null };
     const down = { tone: 'critical', text: 'down', seconds: 60 };
     const columns = [up, up, up, down, { ...down, seconds: 120 }, up];
@@ -414,7 +414,7 @@ describe('charts', () => {
     expect(html).to.include('viewBox="0 0 46 24"');
   });
 
-  it('a series stays inside its box, whatever the values', () => {
+  it('keep a series inside its box, for any values', () => {
     const value = fc.double({ noNaN: true, min: -1e12, max: 1e12 });
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 30 }), fc.option(value), (values, mean) => {
@@ -438,14 +438,14 @@ describe('charts', () => {
     );
   });
 
-  it('progress stays between nothing and all', () => {
+  it('keep progress between nothing and all', () => {
     expect(render('{{progress-bar 9 7}}')).to.include('value="7"');
     expect(render('{{progress-bar x y}}')).to.include('aria-valuenow="0"');
   });
 });
 
 describe('code', () => {
-  it('a trace keeps its lines as they are and marks one', () => {
+  it('keeps the lines of a trace unchanged and marks one', () => {
     const html = render('  {{stack-trace text mark=1}}', { text: 'Error: a\r\n    at b (c.ts:1)\n' });
     expect(html.match(/trace-line/g)).to.have.length(2);
     expect(html).to.include(
@@ -453,23 +453,23 @@ describe('code', () => {
     );
   });
 
-  it('prose has its backticks as code, escaped, and lone ones as they are', () => {
+  it('shows backticks of prose as code, escaped, and lone ones unchanged', () => {
     expect(render('{{prose t}}', { t: 'a `<b>` c ` d' })).to.equal('a <code>&lt;b&gt;</code> c &#x60; d');
   });
 
-  it('values that are no text are shown as JSON', () => {
+  it('shows values other than texts as JSON', () => {
     expect(render('{{code-block v}}', { v: { a: '<' } })).to.include('&quot;a&quot;: &quot;&lt;&quot;');
   });
 });
 
-describe('questions', () => {
+describe('conditions', () => {
   it('compare without guessing types', () => {
     expect(
       render('{{eq a b}} {{eq a c}} {{gt 3 2}} {{gt "b" "a"}} {{gt 3 "2"}} {{lte 2 2}}', { a: 1, b: '1', c: 1 }),
     ).to.equal('false true true true false true');
   });
 
-  it('count an empty list as no', () => {
+  it('treat an empty list as false', () => {
     expect(
       render('{{#if (or none "")}}yes{{else}}no{{/if}} {{#if (and none 1)}}yes{{else}}no{{/if}} {{not none}}', {
         none: [],
@@ -477,7 +477,7 @@ describe('questions', () => {
     ).to.equal('no no true');
   });
 
-  it('choose, fall back, look inside', () => {
+  it('choose, fall back, and look inside', () => {
     expect(
       render('{{choose t "y" "n"}} {{default x "" "z"}} {{includes l "b"}} {{length-of l}} {{concat "a" 1}}', {
         t: true,
@@ -486,11 +486,11 @@ describe('questions', () => {
     ).to.equal('y z true 2 a1');
   });
 
-  it('cut text by characters, not by halves of them', () => {
+  it('cut text by characters, not within them', () => {
     expect(render('{{truncate t 3}}', { t: '😀😀😀😀' })).to.equal('<span title="😀😀😀😀">😀😀…</span>');
   });
 
-  it('say a state as people do', () => {
+  it('name a state in plain words', () => {
     expect(render('{{words "wont_fix"}} {{sentence "in_progress"}} {{initial "anna"}}')).to.equal(
       'won’t fix In progress A',
     );
@@ -521,7 +521,7 @@ describe('lists', () => {
     expect(render('{{#each (chips-of "/bugs" nothing (list-of "q" "Search"))}}x{{/each}}')).to.equal('');
   });
 
-  it('ask whether a value was given, once or several times', () => {
+  it('check whether a value was given, once or several times', () => {
     const source = '{{among v "open"}} {{first-of v}} {{count-of v}}';
     expect(render(source, { v: ['open', 'closed'] })).to.equal('true open 2');
     expect(render(source, { v: 'reopen' })).to.equal('false reopen 1');
@@ -529,7 +529,7 @@ describe('lists', () => {
     expect(render('{{among v "false"}}', { v: [false] })).to.equal('true');
   });
 
-  it('a pick names what is set and ticks it', () => {
+  it('name the selection of a menu and tick it', () => {
     const html = render('{{> pick name="s" label="Status" options=o values=v}}', {
       o: ['open', 'in_progress'],
       v: ['in_progress'],
@@ -561,7 +561,7 @@ describe('charts over time', () => {
 });
 
 describe('a tree of values', () => {
-  it('escapes keys and values and tells kinds apart', () => {
+  it('escapes keys and values and distinguishes types', () => {
     const html = render('{{json-tree v}}', {
       v: { '<k>': '<v>', n: 1, t: true, none: null, empty: [], inner: { a: ['x'] } },
     });
@@ -572,7 +572,7 @@ describe('a tree of values', () => {
     expect(html).to.include('is-number">1').and.include('is-null">[]').and.include('<details open><summary>inner');
   });
 
-  it('is bounded in depth and size', () => {
+  it('is limited in depth and size', () => {
     let deep: unknown = 'x';
     for (let i = 0; i < 60; i++) deep = [deep];
     expect(render('{{json-tree v}}', { v: deep }).match(/<details/g)).to.have.length.below(15);

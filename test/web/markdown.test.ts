@@ -10,7 +10,7 @@ const outside = (text: string): string => render(text, { hash: {} }).toString();
 const guide = (text: string, page = 'operations'): string =>
   render(text, { hash: { base: '/docs/', page } }).toString();
 
-describe('markdown from outside', () => {
+describe('external markdown', () => {
   it('becomes lists, code and links to the web', () => {
     const html = outside('# Title\n\n- one\n- `two`\n\n[here](https://example.com/a?b=1&c=2)');
     expect(html).to.include('<h1>Title</h1>').and.include('<li>one</li>').and.include('<code>two</code>');
@@ -61,7 +61,7 @@ describe('markdown from outside', () => {
     strikes: '~~a~'.repeat(LONGEST),
   };
   for (const [what, whole] of Object.entries(HOSTILE))
-    it(`makes no more markup than a reader can use, and takes no time: ${what}`, () => {
+    it(`limits the markup, in linear time: ${what}`, () => {
       const text = whole.slice(0, LONGEST);
       expect(outside(text).length).to.be.below(16 * LONGEST);
       // Far more than a page shows, so that work which grows with the square of it takes minutes.
@@ -70,7 +70,7 @@ describe('markdown from outside', () => {
       }, what);
     });
 
-  it('a table of a page’s size stays a table, a larger one is shown as it is written', () => {
+  it('renders a table up to a page’s size, and shows a larger one as written', () => {
     const rows = (n: number): string => `|a|b|\n|-|-|\n${'|1|2|\n'.repeat(n)}`;
     expect(outside(rows(100)))
       .to.include('<table')
@@ -82,7 +82,7 @@ describe('markdown from outside', () => {
     expect(guide(rows(400))).to.include('<table');
   });
 
-  it('holds only markup of its own, whatever the text', () => {
+  it('contains only its own markup, for any text', () => {
     const piece = fc.constantFrom(
       '<',
       '>',
@@ -114,8 +114,8 @@ describe('markdown from outside', () => {
   });
 });
 
-describe('markdown that costs much', () => {
-  it('a long paragraph is shown whole, as it is', () => {
+describe('expensive markdown', () => {
+  it('shows a long paragraph as written', () => {
     const text = `${'![*_<b>'.repeat(2_000)} end`;
     expect(outside(text)).to.include(' end</p>').and.include('&lt;b&gt;').and.not.include('<em>');
     expect(outside(`**a**\n\n${text}`)).to.include('<strong>a</strong>');
@@ -125,7 +125,7 @@ describe('markdown that costs much', () => {
 });
 
 describe('a guide', () => {
-  it('links to other guides, to their headings, and nowhere outside of them', () => {
+  it('links to other guides, to their headings, and nowhere else', () => {
     expect(guide('[a](keys.md#release-key)')).to.include('href="/docs/keys#release-key"');
     expect(guide('[a](decisions/003-x.md)')).to.include('href="/docs/decisions/003-x"');
     expect(guide('[a](../keys.md)', 'decisions/003-x')).to.include('href="/docs/keys"');

@@ -61,11 +61,11 @@ describe('templates', () => {
   });
 
   for (const { file, source } of all) {
-    it(`${file} has nothing that the content security policy forbids`, () => {
+    it(`${file} contains nothing that the content security policy forbids`, () => {
       expect(faults(file, source)).to.deep.equal([]);
     });
 
-    it(`${file} uses helpers and partials that exist, and renders with nothing`, () => {
+    it(`${file} uses helpers and partials that exist, and renders without data`, () => {
       // With `knownHelpersOnly` a misspelt helper is a compile error; without it, silence on the page.
       Handlebars.precompile(source, { ...COMPILE, knownHelpersOnly: true, knownHelpers: known });
       expect(partialsUsed(source).filter((name) => name !== '@partial-block' && !partials.has(name))).to.deep.equal([]);
@@ -97,7 +97,7 @@ describe('templates', () => {
     ['form without csrf', '<form method="post" action="/x"><button>Go</button></form>'],
   ];
   for (const [what, source] of planted) {
-    it(`would report ${source}`, () => {
+    it(`reports ${source}`, () => {
       expect(faults('web/x.hbs', source).join()).to.include(what);
     });
   }
@@ -128,7 +128,7 @@ describe('layouts', () => {
     crumbs: [{ label: 'Bugs', href: '/bugs' }, { label: 'shop-1' }],
   };
 
-  it('app has its landmarks, marks where we are, and escapes what it prints', () => {
+  it('render app with its landmarks, mark the current entry, and escape texts', () => {
     const page = renderFile('web/layouts/app.hbs', context);
     expect(page.match(/<h1/g)).to.have.length(1);
     expect(page.match(/<main/g)).to.have.length(1);
@@ -143,12 +143,12 @@ describe('layouts', () => {
     expect(page.indexOf('/assets/theme.js')).to.be.lessThan(page.indexOf('/assets/aos.css'));
   });
 
-  it('follow the system where no theme was chosen', () => {
+  it('follow the system without a chosen theme', () => {
     const page = renderFile('web/layouts/blank.hbs', { ...context, theme: undefined, user: null });
     expect(page).to.include('data-svc-theme="auto" data-bs-theme="light"').and.not.include('/logout');
   });
 
-  it('an error page says what happened, who may, and the request', () => {
+  it('show on an error page what happened, who may, and the request', () => {
     const page = renderFile('web/views/error.hbs', {
       status: 403,
       code: 'role_not_allowed',
@@ -163,7 +163,7 @@ describe('layouts', () => {
 });
 
 describe('partials', () => {
-  it('field ties label, control, help and error together', () => {
+  it('field connects label, control, help and error', () => {
     const html = render(
       '{{> field name="slug" label="Slug" value=v error="Too short" help="Lower case" required=true}}',
       { v: '"><b>' },
@@ -178,7 +178,7 @@ describe('partials', () => {
     ).not.to.include('leaked');
   });
 
-  it('select marks the choice, given as texts or as pairs', () => {
+  it('select marks the selection, given as texts or as pairs', () => {
     const texts = render('{{> select name="s" label="S" options=o value="in_progress"}}', {
       o: ['open', 'in_progress'],
     });

@@ -81,7 +81,7 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       return found === null ? null : (await readAll(found)).bytes.toString('utf8');
     };
 
-    it('stages what it receives, with size and SHA-256, and serves nothing of it', async () => {
+    it('stages a package, with size and SHA-256, and serves nothing of it', async () => {
       const bytes = randomBytes(300_000);
       const staged = await store.packages.stage(piecesOf(bytes), LIMITS);
       expect(staged).to.include({ size: 300_000, sha256: sha256(bytes) });
@@ -93,7 +93,7 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       expect(await store.packages.staged()).to.deep.equal([]);
     });
 
-    it('keeps nothing of a package that is too large, or whose sender goes away', async () => {
+    it('stores nothing of a package that is too large, or whose sender disconnects', async () => {
       const limits = { bytes: 100_000, keepFree: 0 };
       expect(await thrown(store.packages.stage(piecesOf(randomBytes(100_001)), limits))).to.be.instanceOf(
         PackageTooLarge,
@@ -122,7 +122,7 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       expect({ unpacked, setup }).to.deep.equal({ unpacked: 23, setup: '{"schema":1}' });
     });
 
-    it('refuses a package that breaks a rule, and names the entry', async () => {
+    it('rejects a package that breaks a rule, and names the entry', async () => {
       const rules = { platform: 'any', entry: null };
       const hostile = await stage(packageOf({ 'ok.txt': 'x', '../out': 'x' }));
       const error = await thrown(store.packages.inspect(hostile, rules));
@@ -135,7 +135,7 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       expect(((await thrown(store.packages.inspect(large, rules))) as PackageRejected).entry).to.equal('setup.json');
     });
 
-    it('puts a package in place with its texts, and replaces it', async () => {
+    it('publishes a package with its texts, and replaces it', async () => {
       const first = randomBytes(2_000);
       await put(PLACE, first);
       expect(await store.packages.staged()).to.deep.equal([]);
@@ -149,7 +149,7 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       expect(await served(PLACE, 'manifest.sig')).to.equal(null);
     });
 
-    it('describes a place anew and leaves its package alone', async () => {
+    it('updates the texts of a release and leaves its package unchanged', async () => {
       await put(PLACE, Buffer.from('package'));
       const before = await store.open(at(PLACE, 'package.tar.gz'));
       await store.packages.describe(PLACE, { manifest: TEXTS.manifest, signature: 'bmV3' });
@@ -157,7 +157,7 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       expect((await store.open(at(PLACE, 'package.tar.gz')))?.tag).to.equal(before?.tag);
     });
 
-    it('gives the package of one place to another, also when it has the same one already', async () => {
+    it('promotes the package of one release to another, also when it has the same one already', async () => {
       const to = { ...PLACE, channel: 'beta' };
       expect(await store.packages.link(PLACE, to, TEXTS)).to.equal(false);
       expect(await store.packages.held(to)).to.equal(null);
@@ -171,7 +171,7 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       expect(await served(to, 'package.tar.gz')).to.equal('package');
     });
 
-    it('withdraws a package, and keeps nothing of it', async () => {
+    it('withdraws a package, and stores nothing of it', async () => {
       const other = { ...PLACE, platform: 'linux-x64' };
       await put(PLACE, Buffer.from('one'));
       await put(other, Buffer.from('two'));
@@ -185,7 +185,7 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       expect(await served(PLACE, 'package.tar.gz')).to.equal('again');
     });
 
-    it('names its products and places', async () => {
+    it('lists its products and releases', async () => {
       const places = [PLACE, { ...PLACE, platform: 'win-x64' }, { ...PLACE, product: 'app', version: '2-rc.1' }];
       for (const place of places) await put(place, Buffer.from('x'));
       await store.access.write('new', '.htaccess', '# aos-access format=3 product=new\n');
@@ -205,7 +205,7 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       expect(await text('shop', 'latest.json')).to.equal('{"n":3}');
     });
 
-    it('writes access files once, says when they change, and serves none of them', async () => {
+    it('writes access files once, reports their changes, and serves none of them', async () => {
       const text = (line: string): string => `# aos-access format=3 product=shop\n${line}\n`;
       expect(await store.access.read('shop', '.htpasswd')).to.equal(null);
       expect(await store.access.tag('shop', '.htpasswd')).to.equal(null);
@@ -219,14 +219,14 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       expect(await store.open(['shop', '.htpasswd'])).to.equal(null);
     });
 
-    it('can be tried, which leaves nothing', async () => {
+    it('can be probed, which leaves nothing', async () => {
       await store.probe(0);
       expect(await store.packages.staged()).to.deep.equal([]);
       expect(await store.access.products()).to.deep.equal([]);
       expect(await store.packages.sweep()).to.deep.equal({ removed: 0, damaged: [] });
     });
 
-    it('opens nothing outside of itself, no folder, and no name that is none', async () => {
+    it('opens nothing outside of the store, no folder, and no invalid name', async () => {
       await put(PLACE, Buffer.from('x'));
       const paths = [
         [],
@@ -245,7 +245,7 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       for (const path of paths) expect(await store.open(path), JSON.stringify(path)).to.equal(null);
     });
 
-    it('reads any part, in pieces of 256 KiB or more, with a tag that changes with the bytes', async () => {
+    it('reads any range, in chunks of 256 KiB or more, with a tag that changes with the bytes', async () => {
       const bytes = randomBytes(1_200_000);
       await put(PLACE, bytes);
       const file = (await store.open(at(PLACE, 'package.tar.gz'))) as StoredFile;
@@ -261,7 +261,7 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       expect((await store.open(at(PLACE, 'package.tar.gz')))?.tag).to.not.equal(file.tag);
     });
 
-    it('goes on reading what was begun when it is replaced and withdrawn meanwhile', async () => {
+    it('continues a read when the package is replaced and withdrawn', async () => {
       const bytes = randomBytes(1_500_000);
       await put(PLACE, bytes);
       const file = (await store.open(at(PLACE, 'package.tar.gz'))) as StoredFile;

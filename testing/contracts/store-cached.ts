@@ -16,7 +16,7 @@ export function cachedReads(fixture: Fixture): void {
       return { name, rows: fixture.store.collection<Row>(name) };
     };
 
-    it('show each write as soon as it is answered, to every holder of the collection', async () => {
+    it('show each write when it is acknowledged, to every holder of the collection', async () => {
       const { name, rows } = await opened();
       const { transact } = fixture.store;
       const other = fixture.store.collection<Row>(name);
@@ -52,7 +52,7 @@ export function cachedReads(fixture: Fixture): void {
       }
     });
 
-    it('are never older than a write that was answered before, however many run at once', async () => {
+    it('are never older than an acknowledged write, for any number of concurrent ones', async () => {
       const { rows } = await opened();
       await rows.insert({ id: 'a', n: 0 });
       const answered = { n: 0, writers: 4 };
@@ -74,7 +74,7 @@ export function cachedReads(fixture: Fixture): void {
       await Promise.all([writer(), writer(), writer(), writer(), reader(), reader()]);
     });
 
-    it('know the pages of one list apart, and those of another collection', async () => {
+    it('distinguish the pages of one list, and those of another collection', async () => {
       const [one, two] = [await opened(), await opened()];
       for (let n = 0; n < 7; n++) await one.rows.insert({ id: `r${n}`, n });
       for (let round = 0; round < 2; round++) {

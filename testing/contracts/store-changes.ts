@@ -13,7 +13,7 @@ export function changes(fixture: Fixture): void {
   };
 
   describe('the names of collections', () => {
-    it('are those that are there, in order, declared or not, and none that the engine keeps for itself', async () => {
+    it('list the existing ones, in order, declared or not, and none of the engine', async () => {
       const [declared, found] = [fixture.name(), fixture.name()];
       await fixture.store.ensure([
         { name: declared, indexes: [{ fields: ['a'] }], lookups: [{ path: 't', by: 'text' }] },
@@ -28,7 +28,7 @@ export function changes(fixture: Fixture): void {
   });
 
   describe('insert and get', () => {
-    it('gives back what JSON holds, and shares no object', async () => {
+    it('returns what JSON represents, and shares no object', async () => {
       const rows = await collection();
       const doc = {
         id: 'a',
@@ -49,7 +49,7 @@ export function changes(fixture: Fixture): void {
       expect(await rows.get('a')).to.deep.equal(stored);
     });
 
-    it('keeps hostile keys and values of nested objects as they are', async () => {
+    it('stores hostile keys and values of nested objects unchanged', async () => {
       const rows = await collection();
       const text =
         '{"id":"a","o":{"__proto__":{"x":1},"$set":1,"a.b":2,"":3,"%24":4,"_bsontype":"ObjectId","$ref":"x","$id":"y","n\\u0000":5,"constructor":6,"toBSON":7}}';
@@ -59,7 +59,7 @@ export function changes(fixture: Fixture): void {
       expect(JSON.stringify(changed?.doc['p'])).to.equal(JSON.stringify((JSON.parse(text) as Row)['o']));
     });
 
-    it('large documents', async () => {
+    it('stores large documents', async () => {
       const rows = await collection();
       const doc = { id: 'big', text: 'x'.repeat(300_000), list: Array.from({ length: 2000 }, (_, i) => ({ i })) };
       await rows.insert(doc);
@@ -69,7 +69,7 @@ export function changes(fixture: Fixture): void {
       expect((await rows.find()).items[0]?.['text']).to.have.length(300_000);
     });
 
-    it('the id is unique', async () => {
+    it('rejects a second document with the same id', async () => {
       const rows = await collection();
       await rows.insert({ id: 'a', v: 1 });
       const error = await rejection(rows.insert({ id: 'a', v: 2 }));
@@ -79,7 +79,7 @@ export function changes(fixture: Fixture): void {
   });
 
   describe('unique indexes', () => {
-    it('name the field, ignore documents without it, free a value that goes', async () => {
+    it('name the field, ignore documents without it, and free a removed value', async () => {
       const rows = await collection(['ref', 'o.key']);
       await rows.bulk([
         { insert: { id: 'a', ref: 'x' } },
@@ -101,7 +101,7 @@ export function changes(fixture: Fixture): void {
       await rows.change({ id: 'b' }, { set: { 'o.key': 5 } });
     });
 
-    it('an upsert that breaks one conflicts', async () => {
+    it('reject an upsert that violates one', async () => {
       const rows = await collection(['ref']);
       await rows.insert({ id: 'a', ref: 'x' });
       const error = await rejection(rows.change({ id: 'b' }, { set: { ref: 'x' } }, { upsert: true }));
@@ -109,7 +109,7 @@ export function changes(fixture: Fixture): void {
       expect(await rows.get('b')).to.equal(null);
     });
 
-    it('can come later, over documents that are there', async () => {
+    it('can be added later, over existing documents', async () => {
       const name = fixture.name();
       const rows = fixture.store.collection<Row>(name);
       await rows.bulk([{ insert: { id: 'a', ref: 'x', at: 2 } }, { insert: { id: 'b', at: 1 } }]);
@@ -186,7 +186,7 @@ export function changes(fixture: Fixture): void {
       ['a path within another', {}, { set: { o: {}, 'o.x': 1 } }],
     ];
     for (const [title, before, update] of refused) {
-      it(`refuses ${title}, and changes nothing`, async () => {
+      it(`rejects ${title}, and changes nothing`, async () => {
         const rows = await collection();
         const doc = { id: 'a', ...(before as object) };
         await rows.insert(doc);
@@ -227,7 +227,7 @@ export function changes(fixture: Fixture): void {
       expect(await rejection(rows.change({ p: 'q2' }, update, { upsert: true }))).to.be.instanceOf(TypeError);
     });
 
-    it('changeMany and remove, all or a number of them', async () => {
+    it('changeMany and remove apply to all or a number of them', async () => {
       const rows = await collection();
       await rows.bulk(Array.from({ length: 450 }, (_, i) => ({ insert: { id: `r${i}`, n: 0, even: i % 2 === 0 } })));
       expect(await rows.changeMany({ even: true }, { inc: { n: 1 }, push: { l: { each: [{}] } } })).to.equal(225);
@@ -250,7 +250,7 @@ export function changes(fixture: Fixture): void {
   });
 
   describe('bulk', () => {
-    it('answers in order; a conflict stops its own operation only', async () => {
+    it('returns results in order, and a conflict stops its own operation only', async () => {
       const rows = await collection(['ref']);
       const results = await rows.bulk([
         { insert: { id: 'a', ref: 'x' } },
@@ -289,7 +289,7 @@ export function changes(fixture: Fixture): void {
     });
   });
 
-  it('ping and size answer', async () => {
+  it('answers ping and size', async () => {
     expect(await fixture.store.ping()).to.be.at.least(0);
     const size = await fixture.store.size();
     if (size !== null) expect(size).to.be.greaterThan(0);

@@ -27,7 +27,7 @@ export function compression(fixture: Fixture): void {
   const packedRows = () => collection(['text', 'other', 'data']);
 
   describe('put', () => {
-    it('inserts a document, or takes the place of the one with its id, whole', async () => {
+    it('inserts a document, or replaces the one with its id completely', async () => {
       const { rows } = await collection([]);
       expect(await rows.bulk([{ put: { id: 'a', kind: 'x', at: 1, text: 'old' } }])).to.deep.equal([{ n: 1 }]);
       expect(await rows.bulk([{ put: { id: 'a', kind: 'y', at: 2, other: 'new' } }])).to.deep.equal([{ n: 1 }]);
@@ -52,7 +52,7 @@ export function compression(fixture: Fixture): void {
       ]);
     });
 
-    it('of one id at once leaves one of them', async () => {
+    it('leaves one of several concurrent documents of one id', async () => {
       const { rows } = await collection([]);
       const docs = Array.from({ length: 20 }, (_, at) => ({ id: 'a', at, kind: `k${at}` }));
       const results = await Promise.all(docs.map((put) => rows.bulk([{ put }])));
@@ -64,7 +64,7 @@ export function compression(fixture: Fixture): void {
   });
 
   describe('compressed fields', () => {
-    it('come back by every way, whatever they hold', async () => {
+    it('are returned unchanged by every read, for any value', async () => {
       const { name, rows } = await packedRows();
       const text = fc.oneof(
         fc.string({ unit: 'grapheme' }),
@@ -91,7 +91,7 @@ export function compression(fixture: Fixture): void {
       expect(await rows.get('t')).to.deep.equal({ id: 't', text: LONG, data: [LONG] });
     });
 
-    it('can be changed, beside and within', async () => {
+    it('can be changed, together with other fields and within', async () => {
       const { rows } = await packedRows();
       const doc = { id: 'a', kind: 'x', at: 1, text: LONG, data: { deep: [LONG] } };
       await rows.insert(doc);
@@ -107,7 +107,7 @@ export function compression(fixture: Fixture): void {
       expect(await rows.get('a')).to.deep.equal({ ...changed, kind: 'y' });
     });
 
-    it('of documents from before stay readable, and may be declared otherwise later', async () => {
+    it('of earlier documents stay readable, and may be declared differently later', async () => {
       const { name, rows } = await collection([]);
       const docs = ['a', 'b', 'c'].map((id) => ({ id, kind: 'x', text: `${id}${LONG}`, other: LONG }));
       const [a, b, c] = docs as [Row, Row, Row];

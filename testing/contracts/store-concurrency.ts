@@ -15,8 +15,8 @@ interface Item extends Doc {
 const times = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 export function concurrency(fixture: Fixture): void {
-  describe('many callers', () => {
-    it('64 claims over 40 items: 40 winners, each item once', async () => {
+  describe('concurrent callers', () => {
+    it('claim 40 items 64 times with 40 winners, each item once', async () => {
       const name = fixture.name();
       await fixture.store.ensure([{ name, indexes: [{ fields: ['state', 'at'] }] }]);
       const items = fixture.store.collection<Item>(name);
@@ -36,7 +36,7 @@ export function concurrency(fixture: Fixture): void {
       for (const { doc } of won) expect(await items.get(doc.id)).to.deep.equal(doc);
     });
 
-    it('no increment is lost', async () => {
+    it('lose no increment', async () => {
       const items = fixture.store.collection<Item>(fixture.name());
       await items.insert({ id: 'a', n: 0 });
       const results = await Promise.all(times(200).map(() => items.change({ id: 'a' }, { inc: { n: 1 } })));
@@ -44,7 +44,7 @@ export function concurrency(fixture: Fixture): void {
       expect(await items.get('a')).to.deep.equal({ id: 'a', n: 200 });
     });
 
-    it('changes each of many documents once when several callers change all that match', async () => {
+    it('change each of many documents once when several callers change all that match', async () => {
       const items = fixture.store.collection<Item>(fixture.name());
       await items.bulk(times(50).map((i) => ({ insert: { id: `i${i}`, state: 'open', n: 0 } })));
       const change = { set: { state: 'closed' }, inc: { n: 1 } };
@@ -53,7 +53,7 @@ export function concurrency(fixture: Fixture): void {
       expect(await items.count({ state: 'closed', n: 1 })).to.equal(50);
     });
 
-    it('compare-and-set: one of many wins each revision', async () => {
+    it('compare and set each revision with one winner', async () => {
       const items = fixture.store.collection<Item>(fixture.name());
       await items.insert({ id: 'a', rev: 1 });
       const results = await Promise.all(
@@ -62,7 +62,7 @@ export function concurrency(fixture: Fixture): void {
       expect(results.filter((result) => result !== null)).to.have.length(1);
     });
 
-    it('upserts of one id: created once, every one counted', async () => {
+    it('upsert one id: it is created once, and every one is counted', async () => {
       const items = fixture.store.collection<Item>(fixture.name());
       const results = await Promise.all(
         times(50).map((i) =>
@@ -73,7 +73,7 @@ export function concurrency(fixture: Fixture): void {
       expect((await items.get('k'))?.n).to.equal(50);
     });
 
-    it('inserts with one unique value: one wins, the others learn which index', async () => {
+    it('insert one unique value with one winner, and the others get the index', async () => {
       const name = fixture.name();
       await fixture.store.ensure([{ name, indexes: [{ fields: ['ref'], unique: true }] }]);
       const items = fixture.store.collection<Item>(name);

@@ -18,7 +18,7 @@ export function fewCounted(fixture: Fixture): void {
       return fixture.store.collection<Seat>(name);
     };
 
-    it('are those of `count`, below, at and above what is few', async () => {
+    it('equal those of `count`, below, at and above the limit', async () => {
       const rows = await opened();
       expect(await countFew(rows, { of: 'a' }, 3)).to.equal(0);
       for (let n = 0; n < 6; n++) {
@@ -37,7 +37,7 @@ export function fewCounted(fixture: Fixture): void {
       }
     });
 
-    it('show each write as soon as it is answered', async () => {
+    it('show each write when it is acknowledged', async () => {
       const rows = await opened();
       for (let n = 1; n <= 5; n++) {
         await rows.insert({ id: `a${n}`, of: 'a', state: 'taken', n });
@@ -49,7 +49,7 @@ export function fewCounted(fixture: Fixture): void {
       expect(await countFew(rows, { of: 'a' }, 100)).to.equal(0);
     });
 
-    it('of rows whose index is behind count what is in their bodies', async () => {
+    it('count the bodies of rows whose index is behind', async () => {
       const name = fixture.name();
       const tuning = { indexedLater: ['n'] };
       await fixture.store.ensure([{ name, indexes: [{ fields: ['n'] }], tuning }]);

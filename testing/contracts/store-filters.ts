@@ -112,7 +112,7 @@ export function filters(fixture: Fixture): void {
       }
     };
 
-    it('has and has_any look at the elements of arrays, by type', async () => {
+    it('match elements of arrays with has and has_any, by type', async () => {
       const rows = fixture.store.collection<Row>(fixture.name());
       const tags: { [id: string]: Json } = {
         a: ['x', 'y'],
@@ -143,7 +143,7 @@ export function filters(fixture: Fixture): void {
       expect(await rows.count({ v: { prefix: 'x\ufffd' } })).to.equal(1);
     });
 
-    it('groupCount counts per value, missing as null, by type', async () => {
+    it('count per value with groupCount, missing as null, by type', async () => {
       const name = fixture.name();
       const rows = fixture.store.collection<Row>(name);
       const values = ['a', 'a', 1, true, true, true, '1', null, undefined, 0, false];
@@ -161,7 +161,7 @@ export function filters(fixture: Fixture): void {
       ]);
     });
 
-    it('refuses a path that is no field path', async () => {
+    it('reject an invalid field path', async () => {
       const rows = fixture.store.collection<Row>(fixture.name());
       await rows.insert({ id: 'a' });
       for (const path of ['$where', 'a b', "x'", 'a"b', '__proto__', 'A', 'a..b', '']) {
@@ -173,7 +173,7 @@ export function filters(fixture: Fixture): void {
       expect(() => fixture.store.collection('a"b')).to.throw(TypeError);
     });
 
-    it('a collection that does not exist is empty', async () => {
+    it('find nothing in a missing collection', async () => {
       const rows = fixture.store.collection<Row>(fixture.name());
       expect(await rows.get('a')).to.equal(null);
       expect(await rows.find()).to.deep.equal({ items: [], next: null });

@@ -75,7 +75,7 @@ export function indexedAs(fixture: Fixture): void {
         return (await rows.change({ id }, { set: { status: what } }))?.doc;
       };
 
-      it('are told apart by every filter, order, count and group', async () => {
+      it('are distinguished by every filter, order, count and group', async () => {
         await fc.assert(
           fc.asyncProperty(
             fc.array(fc.record({ status, project: fc.constantFrom('p', 'q'), at: fc.nat(4) }), {
@@ -121,7 +121,7 @@ export function indexedAs(fixture: Fixture): void {
         );
       });
 
-      it('a change takes the first of one of them', async () => {
+      it('change the first of one of them', async () => {
         const [rows] = (await pair()) as [Collection<Row>, Collection<Row>];
         for (let at = 0; at < 12; at++)
           await rows.insert({ id: `r${at}`, status: at % 3 === 0 ? 'taken' : 'open', project: 'p', at });

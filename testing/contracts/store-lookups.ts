@@ -122,7 +122,7 @@ export function lookups(fixture: Fixture): void {
       }
     };
 
-    it('answer as without, before and after', async () => {
+    it('return the same with and without them', async () => {
       const name = fixture.name();
       const rows = fixture.store.collection<Item>(name);
       const docs = Array.from({ length: 60 }, (_, i) => itemOf(i));
@@ -146,7 +146,7 @@ export function lookups(fixture: Fixture): void {
       await compare(rows, now, 'changed');
     });
 
-    it('may be declared otherwise later', async () => {
+    it('may be declared differently later', async () => {
       const name = fixture.name();
       const rows = fixture.store.collection<Item>(name);
       const docs = Array.from({ length: 30 }, (_, i) => itemOf(i));

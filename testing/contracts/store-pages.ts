@@ -30,7 +30,7 @@ export function pages(fixture: Fixture): void {
       return rows;
     };
 
-    it('default: by id, 50 a page', async () => {
+    it('have 50 documents by id by default', async () => {
       const ids = Array.from({ length: 51 }, (_, i) => `r${String(i).padStart(3, '0')}`);
       const rows = await seed([...ids].reverse().map((id) => ({ id })));
       const first = await rows.find();
@@ -40,21 +40,21 @@ export function pages(fixture: Fixture): void {
       expect((await rows.find({ limit: 51 })).next).to.equal(null);
     });
 
-    it('refuses limits outside 1 to 1000', async () => {
+    it('reject limits outside 1 to 1000', async () => {
       const rows = await seed([]);
       for (const limit of [0, -1, 1001, 1.5, Number.NaN]) {
         expect(await rejection(rows.find({ limit })), String(limit)).to.be.instanceOf(TypeError);
       }
     });
 
-    it('text by code point, capitals before small letters', async () => {
+    it('order text by code point, capitals before small letters', async () => {
       const texts = ['Z', 'a', 'z', 'ä', '\ufffd', ''];
       const rows = await seed(texts.map((a, i) => ({ id: `r${i}`, a })));
       const sorted = (await rows.find({ sort: [['a', 'asc']] })).items.map((row) => row.a);
       expect(sorted).to.deep.equal(['', 'Z', 'a', 'z', 'ä', '\ufffd']);
     });
 
-    it('text beyond U+FFFF by code point', async function () {
+    it('order text beyond U+FFFF by code point', async function () {
       if (fixture.utf16Order !== undefined) {
         process.stdout.write(`      not run: ${fixture.utf16Order}\n`);
         this.skip();
@@ -65,7 +65,7 @@ export function pages(fixture: Fixture): void {
       expect(await rows.count({ a: { gt: '\uffee' } })).to.equal(1);
     });
 
-    it('null first ascending, numbers before text', async () => {
+    it('order null first ascending, numbers before text', async () => {
       const values: Scalar[] = ['b', 2, null, 10, 'a', -1, null];
       const rows = await seed(values.map((a, i) => ({ id: `r${i}`, a })));
       const order = async (direction: 'asc' | 'desc') =>
@@ -100,7 +100,7 @@ export function pages(fixture: Fixture): void {
       ],
     ];
     for (const sort of sorts) {
-      it(`walks every row once, over nulls: ${JSON.stringify(sort)}`, async () => {
+      it(`return every row once, over nulls: ${JSON.stringify(sort)}`, async () => {
         const rows = await seed(docs, [['a'], ['a', 'b']]);
         const whole = (await rows.find({ sort, limit: 1000 })).items.map((row) => row.id);
         expect(new Set(whole).size).to.equal(60);
@@ -112,7 +112,7 @@ export function pages(fixture: Fixture): void {
       });
     }
 
-    it('rows inserted meanwhile neither repeat nor hide older ones', async () => {
+    it('neither repeat nor hide older rows when others are inserted', async () => {
       const rows = await seed(docs, [['a']]);
       const sort: Sort = [['a', 'desc']];
       const before = (await rows.find({ sort, limit: 1000 })).items.map((row) => row.id);
@@ -129,7 +129,7 @@ export function pages(fixture: Fixture): void {
       expect(seen.filter((id) => !id.startsWith('new'))).to.deep.equal(before);
     });
 
-    it('a cursor survives that its row goes', async () => {
+    it('continue from a cursor whose row is deleted', async () => {
       const rows = await seed(docs);
       const first = await rows.find({ sort: [['a', 'asc']], limit: 5 });
       const second = await rows.find({ sort: [['a', 'asc']], limit: 5, after: first.next });
@@ -137,7 +137,7 @@ export function pages(fixture: Fixture): void {
       expect(await rows.find({ sort: [['a', 'asc']], limit: 5, after: first.next })).to.deep.equal(second);
     });
 
-    it('refuses cursors that this list did not make', async () => {
+    it('reject cursors of another list', async () => {
       const rows = await seed(docs);
       const { next } = await rows.find({ sort: [['a', 'asc']], limit: 5 });
       const foreign = (values: unknown): string => Buffer.from(JSON.stringify(values)).toString('base64url');
@@ -160,7 +160,7 @@ export function pages(fixture: Fixture): void {
       expect(await rejection(rows.find({ after: next }))).to.be.instanceOf(InvalidCursor);
     });
 
-    it('answers a forged cursor of other types without a fault', async () => {
+    it('answer a forged cursor of other types without an error', async () => {
       const rows = await seed(docs);
       for (const value of [true, 5, 1e308, '\0', null]) {
         const after = Buffer.from(JSON.stringify(['+a,+id', value, '\0'])).toString('base64url');
@@ -168,7 +168,7 @@ export function pages(fixture: Fixture): void {
       }
     });
 
-    it('reads its own writes', async () => {
+    it('read the caller’s own writes', async () => {
       const rows = await seed([]);
       for (let i = 0; i < 30; i++) {
         await rows.insert({ id: `r${i}`, a: i });

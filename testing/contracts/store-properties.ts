@@ -41,7 +41,7 @@ function suite(fixture: Fixture, insertsIndexedLater: boolean): void {
     };
     const docs = fc.uniqueArray(arbitraryDoc, { selector: (doc) => doc.id, minLength: 5, maxLength: 25 });
 
-    it('find, count, groupCount, pages', async () => {
+    it('returns the same for find, count, groupCount and pages', async () => {
       await fc.assert(
         fc.asyncProperty(
           docs,
@@ -78,7 +78,7 @@ function suite(fixture: Fixture, insertsIndexedLater: boolean): void {
       );
     });
 
-    it('change, with sort and upsert', async () => {
+    it('returns the same for change, with sort and upsert', async () => {
       await fc.assert(
         fc.asyncProperty(
           docs,

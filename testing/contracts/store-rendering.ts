@@ -29,7 +29,7 @@ export function rendering(fixture: Fixture): void {
       beside?: Collection<RenderedRow>,
     ): Promise<Rendered> => findRendered(rows, query, { ...RENDERED, context: CONTEXT, ...(beside && { beside }) });
 
-    it('is the page that `find` finds, with what stands beside each document, whatever the query', async () => {
+    it('returns the page of `find`, with the related documents, for any query', async () => {
       const row = fc.record({ n: fc.integer({ min: 0, max: 3 }), text: fc.string({ unit: 'grapheme' }) });
       await fc.assert(
         fc.asyncProperty(
@@ -58,7 +58,7 @@ export function rendering(fixture: Fixture): void {
       );
     });
 
-    it('shows every change: of the document, of what stands beside it, of the context, there and back', async () => {
+    it('shows every change: of the document, of the related ones, of the context, and back', async () => {
       const rows = await made([{ id: 'a', n: 1 }]);
       const others = await made([]);
       const seen = async (add = 100): Promise<unknown> => {
@@ -79,7 +79,7 @@ export function rendering(fixture: Fixture): void {
       }
     });
 
-    it('more than is kept of what was made, and rows that are too long for that', async () => {
+    it('supports more documents than the cache holds, and rows that are too long for it', async () => {
       const text = 'x'.repeat(2_000);
       const docs = Array.from({ length: 1_500 }, (_, i): RenderedRow => ({
         id: `r${String(i).padStart(4, '0')}`,
@@ -100,7 +100,7 @@ export function rendering(fixture: Fixture): void {
       }
     });
 
-    it('nothing found, no such collection, nothing beside: an empty array, and null', async () => {
+    it('returns an empty array or null without results, collection or related documents', async () => {
       const rows = await made([{ id: 'a', n: 1 }]);
       expect(valueOf(await rendered(rows, { filter: { n: 9 } }))).to.deep.equal([]);
       expect(valueOf(await rendered(fixture.store.collection(fixture.name()), {}))).to.deep.equal([]);
@@ -110,7 +110,7 @@ export function rendering(fixture: Fixture): void {
       expect(one.json.next).to.equal(null);
     });
 
-    it('refuses limits and cursors as `find` does, and tells what the function throws', async () => {
+    it('rejects limits and cursors as `find` does, and passes on errors of the function', async () => {
       const rows = await made([{ id: 'a', n: -1 }]);
       expect(await rejection(rendered(rows, { limit: 0 }))).to.be.instanceOf(TypeError);
       expect(await rejection(rendered(rows, { after: 'nonsense' }))).to.be.instanceOf(InvalidCursor);
@@ -129,7 +129,7 @@ export function rendering(fixture: Fixture): void {
         return json && (JSON.parse(json) as unknown);
       };
 
-      it('is made of the document as the change left it, with what stands beside it, whatever the filter', async () => {
+      it('renders the document after the change, with the related ones, for any filter', async () => {
         const row = fc.record({ n: fc.integer({ min: 0, max: 3 }), text: fc.string({ unit: 'grapheme' }) });
         await fc.assert(
           fc.asyncProperty(
@@ -153,7 +153,7 @@ export function rendering(fixture: Fixture): void {
         );
       });
 
-      it('answers each of many what its own change has left, and others in their order meanwhile', async () => {
+      it('returns to each concurrent caller its own change, and others in order meanwhile', async () => {
         const rows = await made([{ id: 'a', n: 0 }]);
         const plainly = async (): Promise<unknown> => {
           const done = await rows.change({ id: 'a' }, { inc: { n: 1 } });
@@ -164,7 +164,7 @@ export function rendering(fixture: Fixture): void {
         expect(sums.toSorted((a, b) => a - b)).to.deep.equal(sums.map((_, i) => i + 101));
       });
 
-      it('is null where none matches, and knows nothing beside in a collection that is not there', async () => {
+      it('is null without a match, and has no related documents in a missing collection', async () => {
         const rows = await made([{ id: 'a', n: 1 }]);
         const nowhere = fixture.store.collection<RenderedRow>(fixture.name());
         expect(await changed(rows, { id: 'b' })).to.equal(null);
@@ -172,7 +172,7 @@ export function rendering(fixture: Fixture): void {
         expect(await changed(rows, { id: 'a' }, nowhere)).to.deep.equal({ id: 'a', sum: 102, beside: null });
       });
 
-      it('tells what the function throws; the change is made, and so are those after it', async () => {
+      it('passes on errors of the function, after the change was made', async () => {
         const rows = await made([{ id: 'a', n: -2 }]);
         const thrown = await rejection(changed(rows, { id: 'a' }));
         expect(thrown).to.be.instanceOf(RangeError).with.property('message', 'this row cannot be shown');

@@ -30,7 +30,7 @@ export function transactions(fixture: Fixture): void {
       return { names, a, b };
     };
 
-    it('write several collections in their order, and answer what is asked for', async () => {
+    it('write several collections in order, and return the requested documents', async () => {
       const { names, a, b } = await opened();
       const [first, second] = names;
       const answers = await transact([
@@ -48,7 +48,7 @@ export function transactions(fixture: Fixture): void {
       expect(await transact([])).to.deep.equal([]);
     });
 
-    it('leave nothing behind when a document exists, a unique field is taken or none is found', async () => {
+    it('leave nothing behind when a document exists, a unique field conflicts or none is found', async () => {
       const { names, a, b } = await opened();
       const [first, second] = names;
       await a.insert({ id: 'x', n: 1, ref: 'r' });
@@ -78,7 +78,7 @@ export function transactions(fixture: Fixture): void {
         .with.lengthOf(1);
     });
 
-    it('leave nothing behind when the program is at fault, and disturb no neighbour', async () => {
+    it('leave nothing behind when the program fails, and affect no others', async () => {
       const { names, a } = await opened();
       const [first] = names;
       await a.insert({ id: 'x', ref: 'r' });
@@ -118,7 +118,7 @@ export function transactions(fixture: Fixture): void {
       expect(await a.get('x')).to.deep.equal({ id: 'x', n: 3, ref: 'r-x' });
     });
 
-    it('with and without later paths that come along, the next read sees them', async () => {
+    it('are visible in the next read, with and without later paths', async () => {
       const { names, a } = await opened();
       const [first] = names;
       for (const id of ['x', 'y', 'z']) await a.insert({ id, n: 1 });
@@ -136,7 +136,7 @@ export function transactions(fixture: Fixture): void {
       }
     });
 
-    it('of callers who look for the same each gets another, and the last ones none', async () => {
+    it('return another document to each concurrent caller, and none to the last ones', async () => {
       const { names, a, b } = await opened();
       const [first, second] = names;
       for (let n = 0; n < 10; n++) await a.insert({ id: `x${n}`, n });
@@ -159,7 +159,7 @@ export function transactions(fixture: Fixture): void {
       expect(await b.count()).to.equal(won.length);
     });
 
-    it('of callers who race one wins', async () => {
+    it('have one winner among concurrent callers', async () => {
       const { names, a, b } = await opened();
       const [first, second] = names;
       await a.insert({ id: 'x', n: 0 });

@@ -116,7 +116,7 @@ describe('sdk: the chain of license keys', () => {
     expect(asked()).to.equal(2);
   });
 
-  it('accepts earlier keys never, with the newest pinned only', async () => {
+  it('never leads to earlier keys: a client that pins the newest only must list them', async () => {
     expect(await load(newest.pem, oldest)).to.equal('unknown_key');
     expect(await load([newest.pem, oldest.pem], oldest)).to.equal(true);
     expect(await load([oldest.pem, newest.pem], second), 'a key between two pinned ones').to.equal(true);

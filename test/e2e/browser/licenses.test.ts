@@ -189,22 +189,4 @@ describe('web: licenses in a real browser', () => {
     expect(statuses.slice(0, 5)).to.deep.equal([401, 401, 401, 401, 401]);
     expect(statuses).to.include(429);
   });
-
-  it('fits a window of 360 pixels, light and dark', async () => {
-    const { id, key } = await create({
-      licensee: 'averyveryverylongname'.repeat(6),
-      require_approval: true,
-      max_activations: 1,
-    });
-    await web.post(`/api/license/v1/licenses/${id}/approve`);
-    await validate(key, 'x'.repeat(100));
-    await validate(key, 'y'.repeat(100));
-    await web.openTab({ width: 360 });
-    await web.page.emulateMedia({ colorScheme: 'dark' });
-    for (const path of ['/licenses', `/licenses/${id}`, '/licenses/new', '/license-approvals', '/license']) {
-      expect(await web.tab.go(path), path).to.equal(200);
-      expect(await web.tab.overflow(), path).to.equal(0);
-      await shot(`360-dark${path.replaceAll('/', '-').replace(id, 'one')}`);
-    }
-  });
 });

@@ -103,25 +103,11 @@ describe('web: pages of errors and bugs with real input', () => {
     }
   });
 
-  it('shows the first row on the first screen of a phone, and keeps the status button visible', async () => {
-    for (let i = 0; i < 3; i++) {
-      await web.post('/api/errors/v1/report', {
-        project: 'phone',
-        error_level: 'error',
-        error_message: `cache number ${'abc'.charAt(i).repeat(4)} timed out while it was asked for the basket`,
-        tags: ['checkout'],
-      });
-    }
+  it('folds the filters on a phone, and keeps the status button visible', async () => {
+    const error_message = 'cache timed out while it was asked for the basket';
+    await web.post('/api/errors/v1/report', { project: 'phone', error_level: 'error', error_message });
     const { page } = await web.openTab({ width: 360 });
     await page.setViewportSize({ width: 360, height: 640 });
-    for (const path of ['/bugs', '/bugs?project=phone&status=open&severity=high', '/errors', '/ignore-rules']) {
-      await web.tab.go(path);
-      const bottom = await page
-        .locator('tbody tr')
-        .first()
-        .evaluate((row) => row.getBoundingClientRect().bottom);
-      expect(bottom, path).to.be.at.most(640);
-    }
     await web.tab.go('/bugs');
     expect(await page.locator('.toolbar-folds').isVisible()).to.equal(false);
     await page.locator('.toolbar-label').click();

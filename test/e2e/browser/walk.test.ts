@@ -95,46 +95,6 @@ describe('web: a session in a real browser', () => {
     expect(byAdmin).to.include.members(['commented', 'forced', 'status']);
   });
 
-  it('submits the status forms without scripts', async () => {
-    const ref = await reported('without scripts');
-    const { page } = await web.openTab({ scripts: false, username: null });
-    await web.tab.signInByHand(ADMIN.username, ADMIN.password);
-    await page.goto(`${web.url}/bugs/${ref}`);
-    await page.locator('summary', { hasText: 'Needs info' }).click();
-    await page.getByRole('button', { name: 'Needs info' }).click();
-    expect(await page.locator('.item-state').innerText()).to.include('needs info');
-  });
-
-  it('fits a window of 360 pixels', async () => {
-    const long = `${'averyveryverylongname'.repeat(6)} <b>not bold</b>`;
-    const ref = await reported(long, {
-      exception_class: 'x'.repeat(120),
-      tags: ['y'.repeat(100)],
-      host: 'z'.repeat(120),
-    });
-    await web.openTab({ width: 360 });
-    for (const path of [
-      '/',
-      '/bugs',
-      '/bugs?tag=none',
-      `/bugs/${ref}`,
-      '/errors',
-      '/account',
-      '/system',
-      '/docs/api',
-      '/docs',
-      '/docs/operations',
-    ]) {
-      expect(await web.tab.go(path), path).to.equal(200);
-      expect(await web.tab.overflow(), path).to.equal(0);
-      expect(await web.tab.count('main b:text("not bold")'), path).to.equal(0);
-    }
-    await web.tab.go(`/bugs/${ref}`);
-    await web.page.locator('main details').evaluateAll((all) => all.forEach((one) => one.setAttribute('open', '')));
-    expect(await web.tab.overflow()).to.equal(0);
-    expect(web.tab.faults).to.deep.equal([]);
-  });
-
   it('reports violations of the policy', async () => {
     await web.openTab({ username: null, path: '/login' });
     await web.page.evaluate("document.body.setAttribute('style', 'color: red')");
@@ -143,20 +103,5 @@ describe('web: a session in a real browser', () => {
       'both are reported',
       () => /policy: style-src/.test(web.tab.faults.join()) && /policy: img-src/.test(web.tab.faults.join()),
     );
-  });
-
-  it('shows the form again for a wrong password, with 401', async () => {
-    await web.openTab({ username: null, path: '/login' });
-    const { page } = web;
-    await page.getByLabel('User name').fill(ADMIN.username);
-    await page.getByLabel('Password').fill('not the password');
-    const [response] = await Promise.all([
-      page.waitForResponse((answer) => answer.request().method() === 'POST'),
-      page.getByRole('button', { name: 'Sign in' }).click(),
-    ]);
-    expect(response.status()).to.equal(401);
-    await page.getByRole('alert').waitFor();
-    expect(await page.getByLabel('User name').inputValue()).to.equal(ADMIN.username);
-    expect(await page.getByLabel('Password').inputValue()).to.equal('');
   });
 });

@@ -14,7 +14,6 @@ const STACK = [
   '    at next (/srv/shop/node_modules/express/lib/route.js:149:13)',
   '    at serve (/srv/shop/src/serve.ts:3:4)',
 ].join('\n');
-const HOSTILE = '<script>document.title = "owned"</script><img src=x onerror=alert(1)>';
 
 describe('web: work on errors and bugs in a real browser', () => {
   const web = useBrowser({
@@ -212,37 +211,6 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(await page.locator('.trace-line.is-marked').innerText()).to.include('at totalOf');
     expect(await page.locator('.crumb-list').innerText()).to.include('POST /pay → 500');
     expect(await page.locator('.occurrence-body').first().innerText()).to.include('business');
-    expect(web.tab.faults).to.deep.equal([]);
-  });
-
-  it('shows hostile text as text everywhere, and fits 360 pixels', async () => {
-    const ref = await error('shop', HOSTILE, {
-      exception_class: HOSTILE,
-      stack_trace: `${HOSTILE}\n    at ${HOSTILE} (/srv/${HOSTILE}/a.js:1:2)\n    at ${'x'.repeat(900)} (/node_modules/${'y'.repeat(900)}/a.js:1:2)\n    at b (/node_modules/c/a.js:1:2)`,
-      tags: [HOSTILE, 'z'.repeat(190)],
-      host: HOSTILE,
-      repo_url: 'javascript:alert(1)',
-      context: { [HOSTILE]: { [HOSTILE]: ['w'.repeat(3000)] }, url: 'javascript:alert(1)' },
-      breadcrumbs: [
-        { category: HOSTILE, message: HOSTILE, data: { url: 'javascript:alert(1)', [HOSTILE]: HOSTILE } },
-        HOSTILE,
-      ],
-    });
-    const { page } = await web.openTab({ width: 360 });
-    for (const path of [
-      '/',
-      '/errors',
-      '/bugs',
-      `/bugs/${ref}`,
-      `/bugs/${ref}?find=a`,
-      '/bugs?status=open&severity=high&sort=hit_count',
-    ]) {
-      expect(await web.tab.go(path), path).to.equal(200);
-      await page.locator('main details').evaluateAll((all) => all.forEach((one) => one.setAttribute('open', '')));
-      expect(await web.tab.overflow(), path).to.equal(0);
-      expect(await page.locator('main img, main script, main a[href^="javascript"]').count(), path).to.equal(0);
-      expect(await page.title()).to.not.equal('owned');
-    }
     expect(web.tab.faults).to.deep.equal([]);
   });
 

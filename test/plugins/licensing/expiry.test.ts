@@ -4,20 +4,18 @@ import { expect } from 'chai';
 import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensing.js';
 import { DAY_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
 import { fixtureOn, STORES, type Fixture } from './fixture.js';
+import { useStore } from '../../support/stores.js';
 
 for (const engine of STORES) {
   describe(`licensing: the end of a license (${engine.name})`, () => {
     let f: Fixture;
-    let close = async (): Promise<void> => undefined;
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      f = fixtureOn(opened.store);
-      close = async () => {
-        await f.settled();
-        await opened.close();
-      };
-    });
-    afterEach(() => close());
+    useStore(
+      engine,
+      (store) => {
+        f = fixtureOn(store);
+      },
+      { end: () => f.settled() },
+    );
     const expired = async (of: Fixture = f): Promise<unknown[]> => {
       await of.settled();
       return of.emitted.filter(({ event }) => event === LICENSE_EXPIRED.event).map(({ data }) => data['id']);

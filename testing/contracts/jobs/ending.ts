@@ -6,7 +6,7 @@ import { makeJobs, until, type JobsWorld } from './harness.js';
 export function endingJobs(world: JobsWorld): void {
   const { make, stored } = world;
 
-  it('aborts a run at the end of its time and counts it as failed, whether it listens or not', async () => {
+  it('aborts a run at its time limit and counts it as failed, whether it listens to the signal or not', async () => {
     let reason: unknown;
     const listens: JobSpec = {
       name: 'a.listens',
@@ -31,7 +31,7 @@ export function endingJobs(world: JobsWorld): void {
     expect(second?.fail_reason).to.equal('job a.deaf ignored the end of its 60 ms');
   });
 
-  it('drains: takes no new job, waits for those under way, gives the rest back', async () => {
+  it('accepts no new job while draining, waits for running ones, and returns the others', async () => {
     let release: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     const seen: number[] = [];
@@ -64,7 +64,7 @@ export function endingJobs(world: JobsWorld): void {
     expect(seen.toSorted((a, b) => a - b)).to.deep.equal([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  it('waits no longer than asked when it drains: aborts what is left, which runs again in the next process', async () => {
+  it('drains no longer than requested: aborts the rest, which runs again in the next process', async () => {
     let tries = 0;
     const run = ({ signal }: JobRun): Promise<void> => {
       if (++tries > 1) return Promise.resolve();
@@ -84,7 +84,7 @@ export function endingJobs(world: JobsWorld): void {
     await until('the second run', async () => tries === 2 && (await stored()) === 0);
   });
 
-  it('goes on after a world.store that failed for a while, and says so', async () => {
+  it('continues after a world.store that failed for a while, and logs it', async () => {
     let down = false;
     const gone = (): Promise<never> => Promise.reject(new Error('store down'));
     const real = world.store;
@@ -120,7 +120,7 @@ export function endingJobs(world: JobsWorld): void {
     await until('the run', async () => ran === 1);
   });
 
-  it('refuses definitions and calls that make no sense', async () => {
+  it('rejects invalid definitions and calls', async () => {
     const run = async (): Promise<void> => undefined;
     const { jobs } = make([
       { name: 'a.b', run },

@@ -5,7 +5,7 @@ import { countJob, SHORT_LOCKS, until, type JobsEngine, type JobsWorld } from '.
 export function jobsOfProcesses(world: JobsWorld, runner: NonNullable<JobsEngine['runner']>): void {
   const { make, runs, stored } = world;
 
-  it('two processes run each of 60 jobs once', async () => {
+  it('run each of 60 jobs once in two processes', async () => {
     const processes = await Promise.all([runner(), runner()]);
     const { jobs } = make([countJob(world.store)]);
     await Promise.all(Array.from({ length: 60 }, (_, n) => jobs.enqueue('test.count', n)));
@@ -22,7 +22,7 @@ export function jobsOfProcesses(world: JobsWorld, runner: NonNullable<JobsEngine
     { name: 'test.hang', timeoutMs: 4_000 },
   ];
 
-  it('jobs whose process is killed run again elsewhere after their locks have ended, whatever time they have', async () => {
+  it('run jobs of a killed process elsewhere after their locks have expired, for any time limit', async () => {
     const other = await runner(SHORT_LOCKS);
     const { jobs } = make(
       HANGING.map((job) => ({ ...countJob(world.store), ...job })),

@@ -6,7 +6,7 @@ import { until, type JobsWorld } from './harness.js';
 export function repeatingJobs(world: JobsWorld): void {
   const { make } = world;
 
-  it('repeats, never overlapping, on two instances; a failure does not end it', async () => {
+  it('repeats without overlapping, on two instances, also after a failure', async () => {
     let running = 0;
     let most = 0;
     let count = 0;
@@ -30,7 +30,7 @@ export function repeatingJobs(world: JobsWorld): void {
     expect(info?.next_run_at).to.match(/Z$/);
   });
 
-  it('repeats many jobs that are due together, each never overlapping, on two instances', async () => {
+  it('repeats many jobs that are due together, each without overlapping, on two instances', async () => {
     const names = ['a.one', 'a.two', 'a.three', 'a.slow'];
     const running = new Map<string, number>();
     const counts = new Map<string, number>();
@@ -60,7 +60,7 @@ export function repeatingJobs(world: JobsWorld): void {
     for (const { last_finished_at, last_run_at } of infos) expect([last_finished_at, last_run_at]).not.to.include(null);
   });
 
-  it('runs again what was asked for while it ran beside others', async () => {
+  it('runs again when it is requested while it runs concurrently with others', async () => {
     let release: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     const ran: string[] = [];
@@ -121,7 +121,7 @@ export function repeatingJobs(world: JobsWorld): void {
     expect(seen).to.deep.equal(['x', null]);
   });
 
-  it('throws out of runNow what the job threw, and records it', async () => {
+  it('throws from runNow what the job threw, and records it', async () => {
     const failure = new Error('broken');
     const { jobs } = make([{ name: 'a.once', run: () => Promise.reject(failure) }]);
     const error = await jobs.runNow('a.once').then(
@@ -132,7 +132,7 @@ export function repeatingJobs(world: JobsWorld): void {
     expect((await jobs.list())[0]).to.include({ running: false, fail_count: 1, fail_reason: 'broken' });
   });
 
-  it('lets a repeating job be brought forward, also while it runs', async () => {
+  it('lets a repeating job be advanced, also while it runs', async () => {
     let count = 0;
     let release: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));

@@ -7,7 +7,7 @@ import { countJob, until, type JobsWorld } from './harness.js';
 export function sharedJobs(world: JobsWorld): void {
   const { make, runs, stored } = world;
 
-  it('two instances run each of 60 jobs once', async () => {
+  it('run each of 60 jobs once on two instances', async () => {
     const [one, two] = [make([countJob(world.store)]), make([countJob(world.store)])];
     await Promise.all([one.jobs.start(), two.jobs.start()]);
     await Promise.all(Array.from({ length: 60 }, (_, n) => (n % 2 ? one : two).jobs.enqueue('test.count', n)));
@@ -17,7 +17,7 @@ export function sharedJobs(world: JobsWorld): void {
     );
   });
 
-  it('a lock that a dead owner left ends, and the job runs elsewhere', async () => {
+  it('expires a lock that a dead owner left, and runs the job elsewhere', async () => {
     const seen: unknown[] = [];
     const spec: JobSpec = { name: 'a.b', timeoutMs: 300, run: async ({ data }) => void seen.push(data) };
     const past = new Date(Date.now() - 1).toISOString();
@@ -37,7 +37,7 @@ export function sharedJobs(world: JobsWorld): void {
     expect(Date.now()).to.be.at.least(Date.parse(future));
   });
 
-  it('a run whose lock was taken over cannot finish the job of another', async () => {
+  it('does not let a run whose lock was taken over finish the job of another', async () => {
     let release: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     let begun = false;
@@ -59,7 +59,7 @@ export function sharedJobs(world: JobsWorld): void {
     expect(await world.store.collection('kernel_jobs').count({ lock: 'thief' })).to.equal(1);
   });
 
-  it('a run that lasts keeps its lock, which is stored for a short time only', async () => {
+  it('renews the lock of a long run, which is stored for a short time only', async () => {
     let release: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     let begun = 0;
@@ -79,7 +79,7 @@ export function sharedJobs(world: JobsWorld): void {
     expect(begun).to.equal(1);
   });
 
-  it('a run whose lock was lost is told to stop', async () => {
+  it('aborts a run whose lock was lost', async () => {
     let reason: unknown;
     let begun = false;
     const run = ({ signal }: JobRun): Promise<void> => {

@@ -6,7 +6,7 @@ import { until, type JobsWorld } from './harness.js';
 export function waitingJobs(world: JobsWorld): void {
   const { make, stored } = world;
 
-  it('runs what is enqueued, with its data, and keeps nothing of it', async () => {
+  it('runs what is enqueued, with its data, and stores nothing of it afterwards', async () => {
     const seen: unknown[] = [];
     const { jobs } = make([{ name: 'a.b', run: async ({ data }) => void seen.push(data) }]);
     await jobs.start();
@@ -27,7 +27,7 @@ export function waitingJobs(world: JobsWorld): void {
     expect(info.last_finished_at).to.match(/Z$/);
   });
 
-  it('runs what was enqueued before the start, and by a process that runs nothing', async () => {
+  it('runs what was enqueued before the start, and by a process that runs no jobs', async () => {
     const seen: unknown[] = [];
     const spec = { name: 'a.b', run: async ({ data }: JobRun) => void seen.push(data) };
     await make([spec]).jobs.enqueue('a.b', 1);
@@ -36,7 +36,7 @@ export function waitingJobs(world: JobsWorld): void {
     await until('the run', async () => seen.length === 1);
   });
 
-  it('waits for its time', async () => {
+  it('waits until it is due', async () => {
     let ran = 0;
     const { jobs } = make([{ name: 'a.b', run: async () => void (ran = Date.now()) }]);
     await jobs.start();
@@ -47,7 +47,7 @@ export function waitingJobs(world: JobsWorld): void {
     expect(ran).to.be.at.least(at);
   });
 
-  it('keeps at most one waiting job per key, at the earlier time; a running one does not count', async () => {
+  it('stores at most one waiting job per key, at the earlier time, next to a running one', async () => {
     const seen: unknown[] = [];
     let release: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -74,7 +74,7 @@ export function waitingJobs(world: JobsWorld): void {
     release();
   });
 
-  it('retries with growing delays, as often as asked, then gives up and tells why', async () => {
+  it('retries with increasing delays, up to the limit, then fails with the reason', async () => {
     const times: number[] = [];
     const attempts: [number, boolean][] = [];
     const fail = async ({ attempt, lastAttempt }: JobRun): Promise<void> => {
@@ -129,7 +129,7 @@ export function waitingJobs(world: JobsWorld): void {
     );
   });
 
-  it('runs nothing of a job that is retired, and keeps what waits', async () => {
+  it('runs nothing of a job that is retired, and keeps its queue', async () => {
     const ran: string[] = [];
     const spec = (name: string) => ({ name, run: async () => void ran.push(name) });
     const { jobs } = make([spec('a.b'), spec('a.c')]);
@@ -142,7 +142,7 @@ export function waitingJobs(world: JobsWorld): void {
     expect((await jobs.list()).map(({ name }) => name)).to.deep.equal(['a.c']);
   });
 
-  it('tells how long the longest waiting job has been due', async () => {
+  it('reports how long the longest waiting job has been due', async () => {
     const { jobs, metrics } = make([{ name: 'a.b', run: () => Promise.resolve() }]);
     expect(await metrics.render()).to.contain('aos_job_queue_age_seconds 0\n');
     await jobs.enqueue('a.b', null, { at: new Date(Date.now() + 3_600_000).toISOString() });
@@ -153,7 +153,7 @@ export function waitingJobs(world: JobsWorld): void {
     await until('the job', async () => (await metrics.render()).includes('aos_job_queue_age_seconds 0\n'));
   });
 
-  it('succeeds on a retry and forgets the failure', async () => {
+  it('succeeds on a retry and resets the failure', async () => {
     let tries = 0;
     const { jobs } = make([
       {

@@ -2,29 +2,27 @@
 import { expect } from 'chai';
 import type { PublicEvidence, Report } from '../../../../ports/domain/bugs.js';
 import { ENGINES, errorReport, fixtureOn, MANAGER, settled, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 const HOUR = 3_600_000;
 
 for (const engine of ENGINES) {
   describe(`bugs: faults of a version (${engine.name})`, () => {
     let fixture: Fixture;
-    let close = async (): Promise<void> => undefined;
     let counted: string[];
     let since: string;
     let evidence: PublicEvidence;
 
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      counted = [];
-      evidence = { networks: 2, reports: 0 };
-      fixture = process_(opened.store);
-      since = fixture.clock.iso();
-      close = async () => {
-        await settled(fixture);
-        await opened.close();
-      };
-    });
-    afterEach(() => close());
+    useStore(
+      engine,
+      (store) => {
+        counted = [];
+        evidence = { networks: 2, reports: 0 };
+        fixture = process_(store);
+        since = fixture.clock.iso();
+      },
+      { end: () => settled(fixture) },
+    );
 
     const process_ = (store: Fixture['store']): Fixture =>
       fixtureOn(store, undefined, (deps) => {

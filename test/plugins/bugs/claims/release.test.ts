@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { httpOf, MANAGE, OTHER, type AskFreely } from '../http.js';
 import { ENGINES, report, settled, fixtureOn, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 interface Refused {
   code: string;
@@ -14,21 +15,15 @@ for (const engine of ENGINES) {
   describe(`bugs: release on ${engine.name}`, () => {
     let fixture: Fixture;
     let ask: AskFreely;
-    let close: (() => Promise<void>) | null = null;
 
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      fixture = fixtureOn(opened.store);
-      close = async () => {
-        await settled(fixture);
-        await opened.close();
-      };
-      ask = await httpOf(fixture);
-    });
-    afterEach(async () => {
-      await close?.();
-      close = null;
-    });
+    useStore(
+      engine,
+      async (store) => {
+        fixture = fixtureOn(store);
+        ask = await httpOf(fixture);
+      },
+      { end: () => settled(fixture) },
+    );
 
     const make = async (title: string, severity: 'low' | 'critical' = 'low'): Promise<string> =>
       (await fixture.bugs.record(report({ title, severity }))).ref;

@@ -4,6 +4,7 @@ import { ServiceError } from '../../../../kernel/errors.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import type { Claimed } from '../../../../plugins/bugs/claims/leases.js';
 import { codeOf, ENGINES, errorReport, fixtureOn, MANAGER, report, settled, shown, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 const ONE: BugCaller = { ...MANAGER, id: 'tok-one', name: 'one' };
 const TWO: BugCaller = { ...MANAGER, id: 'tok-two', name: 'two' };
@@ -23,17 +24,7 @@ async function refused(run: Promise<unknown>): Promise<{ code: string } & Record
 for (const { name, open } of ENGINES)
   describe(`bugs: agents and a person on ${name}`, function () {
     let fixture: Fixture;
-    let close: (() => Promise<void>) | undefined;
-    before(async function () {
-      const opened = await open(() => this.skip());
-      close = opened.close;
-      fixture = fixtureOn(opened.store);
-    });
-    after(async () => {
-      if (close === undefined) return;
-      await settled(fixture);
-      await close();
-    });
+    useStore({ name, open }, (store) => (fixture = fixtureOn(store)), { end: () => settled(fixture), once: true });
 
     let items = 0;
     const made = async (fields: object = {}): Promise<string> =>

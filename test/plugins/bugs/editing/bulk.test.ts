@@ -20,6 +20,7 @@ import {
   fixtureOn,
   type Fixture,
 } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 interface Result {
   id: string;
@@ -39,19 +40,15 @@ const titled = (i: number): string =>
 for (const engine of ENGINES) {
   describe(`bugs: bulk on ${engine.name}`, function () {
     let fixture: Fixture;
-    let close: () => Promise<void>;
     let ask: Ask;
-    before(async function () {
-      const opened = await engine.open(() => this.skip());
-      close = opened.close;
-      fixture = fixtureOn(opened.store);
-      ask = await httpOf(fixture);
-    });
-    after(async () => {
-      if (fixture === undefined) return;
-      await settled(fixture);
-      await close();
-    });
+    useStore(
+      engine,
+      async (store) => {
+        fixture = fixtureOn(store);
+        ask = await httpOf(fixture);
+      },
+      { end: () => settled(fixture), once: true },
+    );
     const bulk = (body: object) => ask('POST', '/bugs/bulk', body);
 
     it('changes all by id or ref: 200', async () => {

@@ -16,6 +16,7 @@ import {
   fixtureOn,
   type Fixture,
 } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 const REF = { client_ref: 'r1' };
 const sent = errorReport(REF);
@@ -46,17 +47,7 @@ async function left({ deps }: Fixture, id: string): Promise<Record<string, numbe
 for (const { name, open } of ENGINES) {
   describe(`bugs: deleting an item on ${name}`, () => {
     let fixture: Fixture;
-    let close: (() => Promise<void>) | null = null;
-    beforeEach(async function () {
-      const opened = await open(() => this.skip());
-      close = opened.close;
-      fixture = fixtureOn(opened.store);
-    });
-    afterEach(async () => {
-      if (close === null) return;
-      await settled(fixture);
-      await close();
-    });
+    useStore({ name, open }, (store) => (fixture = fixtureOn(store)), { end: () => settled(fixture) });
 
     it('leaves nothing of it, and the next report begins a new one', async () => {
       const id = await worked(fixture);

@@ -1,22 +1,14 @@
 /** What a clock that was ahead has left on items, once it is put back (contract 95, a bad day). */
 import { expect } from 'chai';
 import { ENGINES, errorReport, fixtureOn, settled, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 const YEAR_MS = 365 * 86_400_000;
 
 for (const engine of ENGINES) {
   describe(`bugs: after a clock was ahead (${engine.name})`, () => {
     let fixture: Fixture;
-    let close = async (): Promise<void> => undefined;
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      fixture = fixtureOn(opened.store);
-      close = async () => {
-        await settled(fixture);
-        await opened.close();
-      };
-    });
-    afterEach(() => close());
+    useStore(engine, (store) => (fixture = fixtureOn(store)), { end: () => settled(fixture) });
 
     it('no item was seen later than now', async () => {
       const { clock } = fixture;

@@ -7,6 +7,7 @@ import type { Item, ItemStatus } from '../../../../ports/domain/bugs.js';
 import type { Asked } from '../../../adapters/hapi/support.js';
 import { httpOf, OTHER, REPORT, type Ask } from '../http.js';
 import { ENGINES, settled, fixtureOn, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 const STATUSES: readonly ItemStatus[] = [
   'open',
@@ -76,21 +77,17 @@ interface Case {
 for (const engine of ENGINES) {
   describe(`bugs: every transition over HTTP on ${engine.name}`, function () {
     let fixture: Fixture;
-    let close: () => Promise<void>;
     let ask: Ask;
     let n = 0;
 
-    before(async function () {
-      const opened = await engine.open(() => this.skip());
-      close = opened.close;
-      fixture = fixtureOn(opened.store);
-      ask = await httpOf(fixture);
-    });
-    after(async () => {
-      if (fixture === undefined) return;
-      await settled(fixture);
-      await close();
-    });
+    useStore(
+      engine,
+      async (store) => {
+        fixture = fixtureOn(store);
+        ask = await httpOf(fixture);
+      },
+      { end: () => settled(fixture), once: true },
+    );
 
     const fine = async (asked: Promise<Asked>): Promise<Asked['body']> => {
       const answer = await asked;

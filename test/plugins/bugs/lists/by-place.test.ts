@@ -5,22 +5,12 @@ import { MOST_MARKS } from '../../../../plugins/bugs/item/place-marks.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 import { ENGINES, errorReport, fixtureOn, listed, MANAGER, report, settled, type Fixture } from '../fixture.js';
 import { httpOf } from '../http.js';
+import { useStore } from '../../../support/stores.js';
 
 for (const { name, open } of ENGINES)
   describe(`bugs: lists by version and host on ${name}`, () => {
     let fixture: Fixture;
-    /** Null where this machine has no such store. */
-    let close: (() => Promise<void>) | null = null;
-    beforeEach(async function () {
-      const opened = await open(() => this.skip());
-      close = opened.close;
-      fixture = fixtureOn(opened.store);
-    });
-    afterEach(async () => {
-      if (close === null) return;
-      await settled(fixture);
-      await close();
-    });
+    useStore({ name, open }, (store) => (fixture = fixtureOn(store)), { end: () => settled(fixture) });
 
     const seen = (error_message: string, fields: Partial<Report>) =>
       fixture.bugs.record(errorReport({ error_message, title: error_message, ...fields }));

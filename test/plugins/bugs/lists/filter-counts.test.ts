@@ -2,23 +2,24 @@
 import { expect } from 'chai';
 import { ItemFilterCounts } from '../../../../plugins/bugs/lists/filter-counts.js';
 import { ENGINES, fixtureOn, memoryFixture, report, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 for (const engine of ENGINES) {
   describe(`bugs: counts of filters on ${engine.name}`, function () {
     let fixture: Fixture;
-    let close: () => Promise<void>;
-    before(async function () {
-      const opened = await engine.open(() => this.skip());
-      close = opened.close;
-      fixture = fixtureOn(opened.store);
-      for (const [project, severity] of [
-        ['alpha', 'high'],
-        ['alpha', 'low'],
-        ['beta', 'high'],
-      ] as const)
-        await fixture.bugs.record(report({ project, severity, title: `${project} ${severity}` }));
-    });
-    after(async () => close?.());
+    useStore(
+      engine,
+      async (store) => {
+        fixture = fixtureOn(store);
+        for (const [project, severity] of [
+          ['alpha', 'high'],
+          ['alpha', 'low'],
+          ['beta', 'high'],
+        ] as const)
+          await fixture.bugs.record(report({ project, severity, title: `${project} ${severity}` }));
+      },
+      { once: true },
+    );
 
     it('show the results of each value with the other filters', async () => {
       const query = { project: ['alpha'], status: ['open'], severity: ['high'] };

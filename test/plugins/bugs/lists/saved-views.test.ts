@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { MOST_VIEWS, viewerOf, type Viewer } from '../../../../plugins/bugs/lists/saved-views.js';
 import { codeOf, ENGINES, memoryFixture, fixtureOn, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 const ANN: Viewer = { id: 'user:ann', name: 'ann', admin: false };
 const BOB: Viewer = { id: 'user:bob', name: 'bob', admin: false };
@@ -10,15 +11,7 @@ const ROOT: Viewer = { id: 'user:root', name: 'root', admin: true };
 for (const engine of ENGINES) {
   describe(`bugs: saved views on ${engine.name}`, function () {
     let fixture: Fixture;
-    let close: () => Promise<void>;
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      close = opened.close;
-      fixture = fixtureOn(opened.store);
-    });
-    afterEach(async function () {
-      if (this.currentTest?.isPending() !== true) await close();
-    });
+    useStore(engine, (store) => (fixture = fixtureOn(store)));
     const names = async (viewer: Viewer): Promise<string[]> =>
       (await fixture.views.list(viewer)).map(({ name, mine }) => (mine ? name : `${name} (theirs)`));
 

@@ -8,24 +8,15 @@ import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import { COLLECTIONS } from '../../../../plugins/bugs/collections.js';
 import { filterOf } from '../../../../plugins/bugs/item/filters.js';
 import { ENGINES, errorReport, fixtureOn, listed, MANAGER, MASTER, report, settled, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 const HANNA: BugCaller = { id: 'hanna', name: 'hanna', project: null, manage: true, kind: 'session' };
 
 for (const engine of ENGINES) {
   describe(`bugs: q on ${engine.name}`, function () {
     let fixture: Fixture;
-    let close: () => Promise<void>;
 
-    before(async function () {
-      const opened = await engine.open(() => this.skip());
-      close = opened.close;
-      fixture = fixtureOn(opened.store);
-    });
-    after(async () => {
-      if (fixture === undefined) return;
-      await settled(fixture);
-      await close();
-    });
+    useStore(engine, (store) => (fixture = fixtureOn(store)), { end: () => settled(fixture), once: true });
 
     const found = async (q: string, more: object = {}, caller = MANAGER): Promise<string[]> =>
       listed(await fixture.lists.list(caller, { q: [q], ...more })).map(({ title }) => title);

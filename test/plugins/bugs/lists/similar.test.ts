@@ -1,21 +1,12 @@
 /** Items near another one, by class, file, and the words of title and description. */
 import { expect } from 'chai';
 import { ENGINES, errorReport, fixtureOn, MANAGER, report, settled, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 for (const engine of ENGINES)
   describe(`bugs: similar items on ${engine.name}`, function () {
     let fixture: Fixture;
-    let close: (() => Promise<void>) | undefined;
-    before(async function () {
-      const opened = await engine.open(() => this.skip());
-      fixture = fixtureOn(opened.store);
-      close = opened.close;
-    });
-    after(async () => {
-      if (close === undefined) return;
-      await settled(fixture);
-      await close();
-    });
+    useStore(engine, (store) => (fixture = fixtureOn(store)), { end: () => settled(fixture), once: true });
 
     const make = async (fields: object): Promise<string> => (await fixture.bugs.record(report(fields))).id;
     const near = async (id: string): Promise<string[]> =>

@@ -7,6 +7,7 @@ import type { Json } from '../../../../ports/store.js';
 import { fits, type Where } from '../../../../plugins/bugs/lists/facets.js';
 import type { PageAnswer } from '../../../../plugins/bugs/lists/page-request.js';
 import { ENGINES, fixtureOn, MANAGER, report, settled, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 const one = (fields: object) => ({
   app_version: null,
@@ -58,11 +59,8 @@ describe('spread', () => {
   for (const engine of ENGINES)
     describe(engine.name, function () {
       let fixture: Fixture;
-      let close: () => Promise<void>;
-      beforeEach(async function () {
-        const opened = await engine.open(() => this.skip());
-        close = opened.close;
-        fixture = fixtureOn(opened.store, undefined, (deps) => {
+      useStore(engine, async (store) => {
+        fixture = fixtureOn(store, undefined, (deps) => {
           const { projects } = deps;
           const repo_url = 'https://github.com/acme/shop';
           deps.projects = {
@@ -71,7 +69,6 @@ describe('spread', () => {
           };
         });
       });
-      afterEach(() => close?.());
 
       it('follows every occurrence that is kept, and the code’s page that of the project’s repository', async () => {
         const { bugs, lists, clock } = fixture;

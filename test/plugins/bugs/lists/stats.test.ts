@@ -16,6 +16,7 @@ import {
   fixtureOn,
   type Fixture,
 } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 const DAY = 86_400_000;
 const dayOf = (days: readonly StatsDay[], date: string): Omit<StatsDay, 'date'> => {
@@ -31,18 +32,14 @@ const dayOf = (days: readonly StatsDay[], date: string): Omit<StatsDay, 'date'> 
 for (const engine of ENGINES) {
   describe(`bugs: stats on ${engine.name}`, function () {
     let fixture: Fixture;
-    let close: () => Promise<void>;
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      close = opened.close;
-      fixture = fixtureOn(opened.store);
-      fixture.clock.set('2026-11-20T08:15:30.123Z');
-    });
-    afterEach(async function () {
-      if (this.currentTest?.isPending() === true) return;
-      await settled(fixture);
-      await close();
-    });
+    useStore(
+      engine,
+      (store) => {
+        fixture = fixtureOn(store);
+        fixture.clock.set('2026-11-20T08:15:30.123Z');
+      },
+      { end: () => settled(fixture) },
+    );
 
     it('counts by status, severity and project, and what happened on each day', async () => {
       await itemIn(fixture, 'open');

@@ -5,23 +5,21 @@ import { freshMonitor } from '../../../../plugins/watchdog/model/monitor.js';
 import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
 import type { ManualClock } from '../../../../testing/clock.js';
 import { ANYONE, HOUR, MINUTE, over, STORES, fixtureOn, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 for (const engine of STORES) {
   describe(`watchdog evaluator (${engine.name})`, function () {
     let fixture: Fixture;
     let store: DocumentStore;
-    let close = async (): Promise<void> => undefined;
 
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      ({ store } = opened);
-      fixture = fixtureOn(store);
-      close = async () => {
-        await fixture.settled();
-        await opened.close();
-      };
-    });
-    afterEach(() => close());
+    useStore(
+      engine,
+      (opened) => {
+        store = opened;
+        fixture = fixtureOn(store);
+      },
+      { end: () => fixture.settled() },
+    );
 
     const names = (): string[] => fixture.told.map(({ event, data }) => `${event} ${data.source}`);
 

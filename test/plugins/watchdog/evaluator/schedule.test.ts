@@ -2,22 +2,20 @@
 import { expect } from 'chai';
 import { idOf } from '../../../../plugins/watchdog/model/source.js';
 import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 for (const engine of STORES) {
   describe(`watchdog schedules (${engine.name})`, function () {
     let fixture: Fixture;
-    let close = async (): Promise<void> => undefined;
 
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      fixture = fixtureOn(opened.store);
-      close = async () => {
-        await fixture.settled();
-        await opened.close();
-      };
-      fixture.clock.set(Date.parse('2026-03-27T12:00:00Z'));
-    });
-    afterEach(() => close());
+    useStore(
+      engine,
+      (store) => {
+        fixture = fixtureOn(store);
+        fixture.clock.set(Date.parse('2026-03-27T12:00:00Z'));
+      },
+      { end: () => fixture.settled() },
+    );
 
     const berlin = { schedule: '0 3 * * *', timezone: 'Europe/Berlin', grace_seconds: 600 };
     const at = async (time: string): Promise<string> => {

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { findWorstState } from '../../../../plugins/watchdog/groups/group-states.js';
 import { ANYONE, fixtureOn, MINUTE, STORES, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 describe('worstState', () => {
   for (const [states, expected] of [
@@ -18,21 +19,17 @@ describe('worstState', () => {
 for (const engine of STORES) {
   describe(`groups on ${engine.name}`, () => {
     let fixture: Fixture;
-    let close = async (): Promise<void> => undefined;
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      const { store } = opened;
-      fixture = fixtureOn(store);
-      close = async () => {
-        await fixture.settled();
-        await opened.close();
-      };
-      await fixture.monitors.create({ source: 'all', group: true }, ANYONE);
-      await fixture.monitors.create({ source: 'web', group: true, parent_source: 'all' }, ANYONE);
-      for (const source of ['web-1', 'web-2'])
-        await fixture.monitors.create({ source, parent_source: 'web', interval_seconds: 60 }, ANYONE);
-    });
-    afterEach(() => close());
+    useStore(
+      engine,
+      async (store) => {
+        fixture = fixtureOn(store);
+        await fixture.monitors.create({ source: 'all', group: true }, ANYONE);
+        await fixture.monitors.create({ source: 'web', group: true, parent_source: 'all' }, ANYONE);
+        for (const source of ['web-1', 'web-2'])
+          await fixture.monitors.create({ source, parent_source: 'web', interval_seconds: 60 }, ANYONE);
+      },
+      { end: () => fixture.settled() },
+    );
 
     const states = async (): Promise<string[]> => {
       await fixture.settled();

@@ -5,6 +5,7 @@ import { heartbeatOf, stateOf } from '../../../../plugins/watchdog/heartbeat/hea
 import { MONITOR_SOURCE } from '../../../../ports/domain/watchdog.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ANYONE, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 async function codeOf(run: Promise<unknown>): Promise<string> {
   try {
@@ -93,17 +94,14 @@ for (const engine of STORES) {
   describe(`watchdog intake (${engine.name})`, function () {
     let fixture: Fixture;
     let store: DocumentStore;
-    let close = async (): Promise<void> => undefined;
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      ({ store } = opened);
-      fixture = fixtureOn(store);
-      close = async () => {
-        await fixture.settled();
-        await opened.close();
-      };
-    });
-    afterEach(() => close());
+    useStore(
+      engine,
+      (opened) => {
+        store = opened;
+        fixture = fixtureOn(store);
+      },
+      { end: () => fixture.settled() },
+    );
 
     it('creates the monitor with the first heartbeat and answers the thresholds', async () => {
       const first = await fixture.beat('a', { interval: 0.5, metrics: { cpu: 1 } });

@@ -7,23 +7,15 @@ import type { IncidentView } from '../../../../plugins/watchdog/model/incident.j
 import { dailyUptime } from '../../../../plugins/watchdog/model/uptime.js';
 import { isoOf } from '../../../../lib/time.js';
 import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 const DAY = 24 * HOUR;
 
 for (const engine of STORES) {
   describe(`incidents (${engine.name})`, function () {
     let fixture: Fixture;
-    let close = async (): Promise<void> => undefined;
 
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      fixture = fixtureOn(opened.store);
-      close = async () => {
-        await fixture.settled();
-        await opened.close();
-      };
-    });
-    afterEach(() => close());
+    useStore(engine, (store) => (fixture = fixtureOn(store)), { end: () => fixture.settled() });
 
     const all = async (query: object = {}): Promise<IncidentView[]> =>
       (await fixture.incidents.page(query, ANYONE)).items;

@@ -9,6 +9,7 @@ import { isoOf } from '../../../../lib/time.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { rejection } from '../../../harness.js';
 import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, over, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 /** So many turns of the event loop. */
 async function turns(n: number): Promise<void> {
@@ -19,18 +20,15 @@ for (const engine of STORES) {
   describe(`maintenance windows (${engine.name})`, function () {
     let fixture: Fixture;
     let store: DocumentStore;
-    let close = async (): Promise<void> => undefined;
 
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      ({ store } = opened);
-      fixture = fixtureOn(store);
-      close = async () => {
-        await fixture.settled();
-        await opened.close();
-      };
-    });
-    afterEach(() => close());
+    useStore(
+      engine,
+      (opened) => {
+        store = opened;
+        fixture = fixtureOn(store);
+      },
+      { end: () => fixture.settled() },
+    );
 
     const told = (): string[] => fixture.told.map(({ event, data }) => `${event} ${data.source}`);
     const later = (ms: number): string => isoOf(fixture.clock.now() + ms);

@@ -6,21 +6,13 @@ import { MIGRATIONS } from '../../../../plugins/watchdog/migrations.js';
 import type { WindowDoc, WindowView } from '../../../../plugins/watchdog/model/window.js';
 import { isoOf } from '../../../../lib/time.js';
 import { ANYONE, fixtureOn, HOUR, MINUTE, STORES, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 for (const engine of STORES) {
   describe(`silences (${engine.name})`, function () {
     let fixture: Fixture;
-    let close = async (): Promise<void> => undefined;
 
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      fixture = fixtureOn(opened.store);
-      close = async () => {
-        await fixture.settled();
-        await opened.close();
-      };
-    });
-    afterEach(() => close());
+    useStore(engine, (store) => (fixture = fixtureOn(store)), { end: () => fixture.settled() });
 
     const later = (ms: number): string => isoOf(fixture.clock.now() + ms);
     const silence = (given: NewWindow): Promise<WindowView> =>

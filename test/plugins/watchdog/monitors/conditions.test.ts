@@ -3,31 +3,29 @@ import { expect } from 'chai';
 import type { ConditionQuery } from '../../../../ports/domain/watchdog.js';
 import { freshMonitor } from '../../../../plugins/watchdog/model/monitor.js';
 import { ANYONE, fixtureOn, STORES, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 for (const engine of STORES) {
   describe(`conditions of monitors (${engine.name})`, function () {
     let fixture: Fixture;
-    let close = async (): Promise<void> => undefined;
 
-    before(async function () {
-      const opened = await engine.open(() => this.skip());
-      fixture = fixtureOn(opened.store);
-      close = async () => {
-        await fixture.settled();
-        await opened.close();
-      };
-      const { ids, clock, monitors } = fixture.deps;
-      const insert = (source: string, parent_source: string | null, project: string | null = null) => ({
-        insert: freshMonitor({ source, parent_source, project }, ids, clock.now()),
-      });
-      await monitors.bulk([
-        insert('root', null, 'shop'),
-        ...Array.from({ length: 4 }, (_, i) => insert(`rack-${i}`, 'root')),
-        ...Array.from({ length: 4 }, (_, i) => insert(`host-${i}`, `rack-${i}`, 'shop')),
-        insert('alone', null),
-      ]);
-    });
-    after(() => close());
+    useStore(
+      engine,
+      async (store) => {
+        fixture = fixtureOn(store);
+        const { ids, clock, monitors } = fixture.deps;
+        const insert = (source: string, parent_source: string | null, project: string | null = null) => ({
+          insert: freshMonitor({ source, parent_source, project }, ids, clock.now()),
+        });
+        await monitors.bulk([
+          insert('root', null, 'shop'),
+          ...Array.from({ length: 4 }, (_, i) => insert(`rack-${i}`, 'root')),
+          ...Array.from({ length: 4 }, (_, i) => insert(`host-${i}`, `rack-${i}`, 'shop')),
+          insert('alone', null),
+        ]);
+      },
+      { end: () => fixture.settled(), once: true },
+    );
 
     const found = async (query: Partial<ConditionQuery>): Promise<[number, boolean]> => {
       const asked = { sources: [], subtrees: ['root'], project: null, days: 1, limit: 100, ...query };

@@ -7,6 +7,7 @@ import { uptimeDays, uptimeOf, type UptimeDays } from '../../../../plugins/watch
 import { DailyUptimes } from '../../../../plugins/watchdog/monitors/daily-uptimes.js';
 import type { StatusQuery } from '../../../../plugins/watchdog/monitors/status.js';
 import { ANYONE, fixtureOn, HOUR, STORES, type Fixture } from '../fixture.js';
+import { useStore } from '../../../support/stores.js';
 
 const DAY = 24 * HOUR;
 
@@ -18,17 +19,8 @@ interface Told {
 for (const engine of STORES) {
   describe(`uptime of days in the status (${engine.name})`, function () {
     let fixture: Fixture;
-    let close = async (): Promise<void> => undefined;
 
-    beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      fixture = fixtureOn(opened.store);
-      close = async () => {
-        await fixture.settled();
-        await opened.close();
-      };
-    });
-    afterEach(() => close());
+    useStore(engine, (store) => (fixture = fixtureOn(store)), { end: () => fixture.settled() });
 
     const told = async (query: StatusQuery): Promise<Told> =>
       JSON.parse((await fixture.status.status(query, ANYONE)).toString()) as Told;
