@@ -19,11 +19,11 @@ describe('architecture', function () {
     planted = await judge(PLANTED);
   });
 
-  it('holds: nobody imports what is not theirs', () => {
+  it('finds no forbidden import', () => {
     expect(whole.violations.join('\n')).to.equal('');
   });
 
-  it('was judged on files of every layer', async () => {
+  it('checked files of every layer', async () => {
     for (const [layer, count] of whole.seen) expect(count, layer).to.be.greaterThan(0);
     expect(await sources(ROOT)).to.include('kernel/kernel.ts');
   });
@@ -34,7 +34,7 @@ describe('architecture', function () {
     expect(planted.seen.get('plugins')).to.be.greaterThan(5);
   });
 
-  it('says nothing about the planted plugin that keeps the rules', () => {
+  it('reports nothing for the planted plugin that follows the rules', () => {
     expect(planted.violations.filter((line) => line.startsWith('plugins/good/'))).to.deep.equal([]);
   });
 

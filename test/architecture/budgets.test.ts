@@ -14,7 +14,7 @@ async function named(): Promise<string[]> {
 }
 
 describe('budgets of tests', () => {
-  it('.ci/run names each test that asks for its budget, and one of those that another file asks for', async () => {
+  it('.ci/run names each test that reads its budget, directly or through another file', async () => {
     const words = await named();
     const isNamed = (file: string): boolean => words.some((word) => file.slice('test/'.length).includes(word));
     const texts = new Map<string, string>();

@@ -46,7 +46,7 @@ describe('architecture: citations', () => {
     expect(seen).to.be.greaterThan(300);
   });
 
-  it('are found wrapped in comments, and judged', () => {
+  it('are found and checked in wrapped comments', () => {
     const pages = new Map([['20', ['leases', 'severity']]]);
     const judged = (text: string): (string | null)[] => citationsOf(text).map((one) => unresolved(one, pages));
     expect(judged('/** One (contract 20, leases). */')).to.deep.equal([null]);

@@ -31,7 +31,7 @@ describe('comments', function () {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('are told from code', () => {
+  it('are distinguished from code', () => {
     const long = 'x'.repeat(WIDTH);
     const text = [
       `// ${long}`,

@@ -26,13 +26,13 @@ describe('sizes and names', function () {
     expect(texts.size).to.be.greaterThan(500);
   });
 
-  it(`refuses a source file of more than ${MAX_LINES} lines`, () => {
+  it(`rejects a source file of more than ${MAX_LINES} lines`, () => {
     const lines = (text: string): number => text.split('\n').length - 1;
     const long = [...texts].filter(([, text]) => lines(text) > MAX_LINES);
     expect(long.map(([file, text]) => `${file}: ${lines(text)} lines`)).to.deep.equal([]);
   });
 
-  it(`refuses a class with more than ${MOST_SERVICES} services`, () => {
+  it(`rejects a class with more than ${MOST_SERVICES} services`, () => {
     const wide = [...declared].flatMap(([file, { classes }]) =>
       classes
         .filter(({ services }) => services > MOST_SERVICES)
@@ -41,7 +41,7 @@ describe('sizes and names', function () {
     expect(wide).to.deep.equal([]);
   });
 
-  it('refuses two exported types or classes of one name', () => {
+  it('rejects two exported types or classes of one name', () => {
     const homes = new Map<string, string[]>();
     for (const [file, { types }] of declared)
       for (const name of types) homes.set(name, [...(homes.get(name) ?? []), file]);
@@ -49,7 +49,7 @@ describe('sizes and names', function () {
     expect(shared.map(([name, files]) => `${name}: ${files.join(', ')}`)).to.deep.equal([]);
   });
 
-  it('sees what it judges', () => {
+  it('finds what it checks', () => {
     const text = `
       export interface One {}
       export type Two = string;

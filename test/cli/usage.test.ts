@@ -25,7 +25,7 @@ describe('cli: arguments and options', () => {
     });
   });
 
-  it('returns the wish for help, whatever is missing', () => {
+  it('returns the request for help, for any missing word', () => {
     for (const option of ['--help', '-h']) expect(parse(SPEC, [option])).to.include({ help: true, json: false });
   });
 

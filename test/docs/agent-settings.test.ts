@@ -124,7 +124,7 @@ describe('docs: settings of coding agents', () => {
     }
   });
 
-  it('says the transport as each client wants it', async () => {
+  it('names the transport as each client spells it', async () => {
     const found = new Map((await settings()).map(({ name, server }) => [name, server]));
     for (const name of ['Claude Code (json)', 'VS Code (json)', 'Gemini CLI (json)', "GitHub's coding agent (json)"])
       expect(found.get(name), name).to.include({ type: 'http' });

@@ -8,7 +8,7 @@ interface Dashboard {
 }
 
 describe('docs/grafana/aos.json', function () {
-  it('asks only for numbers that are there, and for the age of every queue', async () => {
+  it('queries only existing metrics, and the age of every queue', async () => {
     const file = new URL('../../../docs/grafana/aos.json', import.meta.url);
     const { panels } = JSON.parse(await readFile(file, 'utf8')) as Dashboard;
     const service = await TestService.here();

@@ -45,7 +45,7 @@ describe('deploy/', () => {
     expect(seen).to.be.greaterThan(20);
   });
 
-  it('asks probes that there are', async () => {
+  it('uses existing probes', async () => {
     for (const [file, text] of await texts()) {
       for (const [path] of text.matchAll(/\/api\/[a-z/]+/g)) {
         expect(path, file).to.be.oneOf(['/api/health/live', '/api/health/ready']);

@@ -9,7 +9,7 @@ import { BUILTIN } from '../../main.js';
 import { packageRoot } from '../../config/load.js';
 
 describe('the table of error codes', () => {
-  it('says each code in a person’s words, which are no words of programs', () => {
+  it('describes each code in plain words, without words of programs', () => {
     const all: ErrorCodes = Object.assign({}, CODES, ...BUILTIN.map(({ errors }) => errors ?? {}));
     expect(Object.keys(all)).to.include.members(['conflict', 'final_state', 'on_hold']);
     const wrong = Object.entries(all).filter(

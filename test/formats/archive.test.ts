@@ -58,7 +58,7 @@ describe('strict reading of packages', () => {
     for (const mib of [0.1, 4, 60])
       it(`takes one of ${mib} MiB`, async () => expect(await refusal(zeros(mib), 'any')).to.equal(null));
 
-    it('refuses one of 70 MiB, and names its largest file', async () => {
+    it('rejects one of 70 MiB, and names its largest file', async () => {
       const refused = await refusal(zeros(70), 'any');
       expect(refused).to.include({ entry: 'zeros.bin' });
       expect(refused?.message).to.include('more than 200 times its size');

@@ -88,7 +88,7 @@ describe('lib: lease', () => {
     await next?.release();
   });
 
-  it('by silence: stays with a living holder, whatever the clocks show', async () => {
+  it('by silence: stays with a living holder, for any clocks', async () => {
     const { lease, clock } = fixture();
     const held = await lease({ judge: 'silence' }).take();
     const waiter = lease({ judge: 'silence' });

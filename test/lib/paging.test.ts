@@ -22,7 +22,7 @@ class Numbers {
 }
 
 describe('lib: paging', () => {
-  it('reads every item once, in order, whatever the size of a page', async () => {
+  it('reads every item once, in order, for any page size', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(40), fc.integer({ min: 1, max: 12 }), async (count, size) => {
         const expected = Array.from({ length: count }, (_, i) => i);

@@ -23,7 +23,7 @@ describe('versions', () => {
     '1.2+b',
     '१.२',
   ])
-    it(`refuses ${JSON.stringify(bad).slice(0, 20)}`, () => expect(isVersion(bad)).to.equal(false));
+    it(`rejects ${JSON.stringify(bad).slice(0, 20)}`, () => expect(isVersion(bad)).to.equal(false));
 
   const ORDERED = [
     ['0.9', '1.0-1'],

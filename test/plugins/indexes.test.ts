@@ -73,7 +73,7 @@ describe('declared indexes', function () {
     await settled(fixture);
   }
 
-  it('serve what the bug tracker asks', async () => {
+  it('serve the queries of the bug tracker', async () => {
     const store = new WatchedStore();
     await ensured(store);
     await use(fixtureOn(store));

@@ -37,7 +37,7 @@ describe('the release store on the file system', function () {
 
   releaseStoreContract('fs', async () => new FsReleaseStore(root()));
 
-  it('is open for a web server, whatever the umask, and .incoming is not', async () => {
+  it('is open for a web server with any umask, and .incoming is not', async () => {
     const before = process.umask(0o077);
     try {
       await filled();

@@ -77,7 +77,7 @@ const PUBLIC = [
 
 describe('egress policy', () => {
   for (const address of ALWAYS) {
-    it(`blocks ${address}, whatever is allowed`, () => {
+    it(`blocks ${address} with any allow list`, () => {
       expect(judgeAddress(address, privateOk)).to.equal(`the address ${address} is never allowed`);
       const all = { mode: 'public-only', allow: ['0.0.0.0/0', '::/0'] } as const;
       expect(judgeAddress(address, all)).to.equal(`the address ${address} is never allowed`);

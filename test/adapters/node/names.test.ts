@@ -130,7 +130,7 @@ describe('Names', function () {
     expect(dns.asked).to.deep.equal([]);
   });
 
-  it('resolves localhost to this machine, whatever a server returns', async () => {
+  it('resolves localhost to this machine, for any response of a server', async () => {
     const names = await open({ localhost: { a: ['192.0.2.1'] } });
     const loopback = [
       { address: '127.0.0.1', family: 4 },

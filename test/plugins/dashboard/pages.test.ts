@@ -68,7 +68,7 @@ describe('/', () => {
     expect(html).to.include('<b>2</b>').and.include('id="panel-errors.hourly"').and.not.include('data-copy');
   });
 
-  it('says that nothing is pending', () => {
+  it('shows that nothing is pending', () => {
     expect(view({ attention: [], trend: [{ id: 'x', html: '' }] })).to.include('Nothing waits for a person');
   });
 });

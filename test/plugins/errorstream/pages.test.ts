@@ -83,7 +83,7 @@ describe('errorstream: pages', () => {
       .and.include('>More…</a>');
   });
 
-  it('without groups says how to report the first error', async () => {
+  it('without groups shows how to report the first error', async () => {
     const html = await shown(standing([]));
     expect(html).to.include('No errors yet').and.include('http://aos.test/api/errors/v1/report');
     expect(firstErrorCommand('http://aos.test/')).to.not.include('test//api');
@@ -106,7 +106,7 @@ describe('errorstream: pages', () => {
     expect(asked.queries.map(({ muted }) => muted)).to.deep.equal([[false], [true], undefined]);
   });
 
-  it('passes the filters on; empty ones are none', async () => {
+  it('passes the filters on, without empty ones', async () => {
     const asked = standing([]);
     await shown(asked, {
       project: ['shop'],
@@ -150,7 +150,7 @@ describe('errorstream: pages', () => {
     expect(html).to.include('&lt;script&gt;').and.not.include('<script');
   });
 
-  it('the chart is there with the first error, and says when there are more groups than it adds up', async () => {
+  it('shows the chart with the first error, and notes when there are more groups than it adds up', async () => {
     const load = async (asked: Asked): Promise<View | null | undefined> => panels(asked.deps)[0]?.load(MEMBER);
     expect(await load(standing([]))).to.equal(null);
     const counts = [...Array.from({ length: 23 }, () => 0), 3];

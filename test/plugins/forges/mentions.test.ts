@@ -64,7 +64,7 @@ describe('forges: mentions', () => {
     );
   });
 
-  it('a keyword before it fixes it, whatever stands before, unless the text reverts something', () => {
+  it('a keyword before it fixes it, after any text, unless the text reverts something', () => {
     fc.assert(
       fc.property(noise, fc.constantFrom('fixes', 'Closes', 'RESOLVES'), noise, (before, keyword, after) => {
         fc.pre(!before.trimStart().toLowerCase().startsWith('revert'));

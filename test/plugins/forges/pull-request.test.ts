@@ -119,7 +119,7 @@ describe('forges: the state of a pull request by its address', function () {
       expect(body['item']).to.include({ status: 'resolved', review: 'merged', pr_url: named, fix_commit: MERGE });
     });
 
-  it('whoever held an item that a merge resolved corrects it without a claim', async () => {
+  it('allows the holder of an item that a merge resolved to correct it without a claim', async () => {
     const { folder, event, url } = FORGES[0] as (typeof FORGES)[number];
     const ref = await report('Rounding, held by a live lease');
     const { lease } = granted(await agent.call('claim', { id: ref }));
@@ -134,7 +134,7 @@ describe('forges: the state of a pull request by its address', function () {
     expect(body['item']).to.include({ status: 'resolved', resolved_in_build: '2.0.0', fix_commit: MERGE });
   });
 
-  it('a request of another project says nothing here', async () => {
+  it('ignores a request of another project', async () => {
     await service.project('other');
     const own = await service.token(ALL, 'other');
     const path = '/api/bugtracker/v1/report';

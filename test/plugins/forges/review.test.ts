@@ -114,7 +114,7 @@ for (const engine of new PluginStores('forges', []).all) {
         expect(lost.json.error).to.include({ code: 'lease_lost', why: 'resolved' });
       });
 
-      it(`${forge}: a merge that says that it fixes an item resolves it under another’s live lease`, async () => {
+      it(`${forge}: resolves the item of a fixing merge under another’s live lease`, async () => {
         await claim('shop-1');
         expect((await send(delivery(`${folder}-merged`))).json).to.deep.include({ resolved: ['shop-1'] });
         expect(await item('shop-1')).to.include({ status: 'resolved', pr_state: 'merged', fix_commit: MERGE });
@@ -157,7 +157,7 @@ for (const engine of new PluginStores('forges', []).all) {
         expect((await fixture.call('POST', 'shop-2/renew', { claim_token })).status).to.equal(409);
       });
 
-      it(`${forge}: a request that was merged before it is named resolves at once`, async () => {
+      it(`${forge}: resolves immediately for a request that was merged before it is named`, async () => {
         await send(state('merged'));
         expect(await resolve('shop-1', `${url}/files?w=1#diff`.replace('https', 'http'))).to.include({
           status: 'resolved',
@@ -181,7 +181,7 @@ for (const engine of new PluginStores('forges', []).all) {
       });
     }
 
-    it('a delivery that was told of under a lease is repeated after its end and resolves the item', async () => {
+    it('repeats a delivery that arrived under a lease after its end and resolves the item', async () => {
       await claim('shop-1');
       const push = () => fixture.send('github', 'push', delivery('github/push'));
       expect((await push()).json).to.deep.include({ commented: ['shop-1'] });
@@ -298,7 +298,7 @@ for (const engine of new PluginStores('forges', []).all) {
       });
     });
 
-    it('a claim of an item in review is refused with what is possible', async () => {
+    it('rejects a claim of an item in review with the possible actions', async () => {
       await resolve('shop-1', 'https://github.com/acme/shop/pull/42');
       const { status, json } = await fixture.call('POST', 'shop-1/claim', { agent: 'other' });
       expect([status, json.error?.code]).to.deep.equal([409, 'invalid_transition']);

@@ -42,7 +42,7 @@ describe('/migrations', () => {
     expect(await badge(fixtureOf(fakeSystem({ migrations: () => Promise.resolve(pending) })))).to.equal(2);
   });
 
-  it('a short run is told on the next page', async () => {
+  it('shows a short run on the next page', async () => {
     const all = fixtureOf(fakeSystem({ migrate: () => Promise.resolve({ applied: ['bugs:002-b'], pending: [] }) }));
     const answer = (await page(all, '/migrations', 'POST').handle(request(session('admin')))) as Redirect;
     expect(answer).to.be.instanceOf(Redirect).and.include({ location: '/migrations' });
@@ -69,7 +69,7 @@ describe('/migrations', () => {
     expect(all.run.state).to.equal(null);
   });
 
-  it('a run that fails says so, on the page too', async () => {
+  it('reports a failed run, on the page too', async () => {
     const all = fixtureOf(fakeSystem({ migrate: () => Promise.reject(new Error('bugs:002-b: duplicate <key>')) }));
     const answer = (await page(all, '/migrations', 'POST').handle(request(session('admin')))) as Redirect;
     expect(answer.flash?.tone).to.equal('danger');
@@ -139,7 +139,7 @@ describe('/system', () => {
       .and.include('2 suppressed');
   });
 
-  it('says healthy, and how many checks failed, in amber', async () => {
+  it('shows healthy, and how many checks failed, in amber', async () => {
     const failing = fixtureOf(fakeSystem(), [job('a.b', { fail_reason: 'x' })]);
     const report = await failing.health.report();
     expect(verdictOf({ ...report, healthy: true })).to.deep.equal({
@@ -186,7 +186,7 @@ describe('/audit', () => {
     expect(html.match(/<h1/g)).to.have.length(1);
   });
 
-  it('asks for what its filters say, days whole', async () => {
+  it('shows what its filters select, with whole days', async () => {
     const all = fixtureOf(fakeSystem());
     const query = { actor: 'admin', action: 'project.', from: '2026-11-19', to: '2026-11-20', cursor: 'abc' };
     const html = await shown(all, '/audit', 'admin', query);

@@ -30,7 +30,7 @@ const of = (more: Partial<Findings>): HealthReport => report({ ...good, ...more 
 describe('health report', () => {
   it('a healthy service', () => expect(of({}).healthy).to.equal(true));
 
-  it('shows every plugin’s state and what its own health says', () => {
+  it('shows every plugin’s state and its own health', () => {
     const found = of({
       plugins: [plugin('chat', 'ready'), plugin('quiet', 'ready'), plugin('broken', 'failed'), plugin('gone', 'off')],
       own: { chat: { ok: false, queued: 7 }, quiet: { ok: true } },
@@ -60,7 +60,7 @@ describe('health report', () => {
     expect(of({ plugins: [plugin('watchdog', 'failed')] }).healthy).to.equal(false);
   });
 
-  it('stays healthy while some of the store is damaged, and says so', () => {
+  it('stays healthy while some of the store is damaged, and reports it', () => {
     const integrity = { ok: false, checked_at: about.time, damage: ['row 7 of bugs_items'] };
     const found = of({ integrity });
     expect(found.healthy).to.equal(true);
@@ -68,7 +68,7 @@ describe('health report', () => {
     expect(of({ integrity: { ...integrity, ok: null } }).checks.database).to.not.have.property('state');
   });
 
-  it('stays healthy with jobs, webhooks, release store or disk in trouble, and says so', () => {
+  it('stays healthy with jobs, webhooks, release store or disk in trouble, and reports it', () => {
     const found = of({
       free_bytes: 99,
       jobs: { error: 'x' },
@@ -93,7 +93,7 @@ describe('health report', () => {
     expect(of({ plugins: [plugin('watchdog', 'starting')] }).healthy).to.equal(true);
   });
 
-  it('says how far the clock is ahead of what is believed, and how long cleaning waits', () => {
+  it('reports how far the clock is ahead of the trusted one, and how long cleaning waits', () => {
     const { checks, healthy } = of({
       clock: { believed: false, leapt: true, ahead_seconds: 31_536_000, believed_in_seconds: 80_000 },
     });
@@ -124,7 +124,7 @@ describe('health report', () => {
     expect(of({ free_bytes: null }).checks.disk).to.deep.equal({ ok: false, free_bytes: null });
   });
 
-  it('says which jobs have run later than now, since a clock was put back', () => {
+  it('names the jobs that have run later than now, since a clock moved backwards', () => {
     const job = (name: string, last_run_at: string | null, last_finished_at: string | null): JobInfo => ({
       name,
       every_ms: 60_000,

@@ -39,7 +39,7 @@ const down = {
 const pending = { migrations: () => Promise.resolve({ applied: [], pending: ['bugs:002-b'], current: null }) };
 
 describe('GET /api/health', () => {
-  it('has the shape of contract 95: which is also what the description says', async () => {
+  it('has the shape of contract 95 and of its description', async () => {
     const { call, route } = mounted();
     const body = (await call('/api/health')) as Record<string, unknown>;
     expect(body).to.include({ healthy: true, version: '1.2.3', time: '2026-11-20T08:15:30.123Z', uptime_seconds: 30 });
@@ -63,7 +63,7 @@ describe('GET /api/health', () => {
     expect(mounted().route('/api/health').access).to.deep.equal([{ sharedKey: true }, { anyToken: true }]);
   });
 
-  it('is 200 when unhealthy, and 503 when asked strictly', async () => {
+  it('returns 200 when unhealthy, and 503 with strict', async () => {
     const { call } = mounted(pending);
     expect(await call('/api/health')).to.include({ healthy: false });
     const strict = (await call('/api/health', { query: { strict: true } })) as Reply;
@@ -73,11 +73,11 @@ describe('GET /api/health', () => {
     expect(strict.headers['retry-after']).to.equal('30');
   });
 
-  it('is no Reply when healthy and asked strictly', async () => {
+  it('returns no Reply when healthy with strict', async () => {
     expect(await mounted().call('/api/health', { query: { strict: true } })).to.include({ healthy: true });
   });
 
-  it('reads strict=1 and refuses strict=maybe', () => {
+  it('reads strict=1 and rejects strict=maybe', () => {
     const schema = mounted().route('/api/health').input?.query as ObjectSchema;
     expect(schema.validate({ strict: '1' }).value).to.deep.equal({ strict: true });
     expect(schema.validate({ strict: 'maybe' }).error?.message).to.include('strict');
@@ -92,7 +92,7 @@ describe('GET /api/health', () => {
 });
 
 describe('probes', () => {
-  it('live tells nothing but life, ready nothing but readiness', async () => {
+  it('reports only liveness by live, and only readiness by ready', async () => {
     const { call, route } = mounted();
     expect(await call('/api/health/live', {}, { kind: 'public' })).to.deep.equal({ live: true });
     expect(await call('/api/health/ready', {}, { kind: 'public' })).to.deep.equal({ ready: true });
@@ -122,7 +122,7 @@ describe('probes', () => {
     expect(outcome).to.equal('not_ready');
   });
 
-  it('asks the store once a second, however many probes come', async () => {
+  it('queries the store once a second, for any number of probes', async () => {
     let asked = 0;
     const { call, clock } = mounted({ pingStore: () => Promise.resolve(++asked) });
     await Promise.all(Array.from({ length: 50 }, () => call('/api/health/ready')));
@@ -184,7 +184,7 @@ describe('migrate', () => {
     });
   });
 
-  it('two calls at once are one run', async () => {
+  it('shares one run between two concurrent calls', async () => {
     let runs = 0;
     const { call } = mounted({ migrate: () => (runs++, migrate()) });
     await Promise.all([call('/api/admin/v1/migrate', { method: 'POST' }), call('/install_db.php')]);

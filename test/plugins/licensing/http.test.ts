@@ -495,7 +495,7 @@ describe('licensing over HTTP', function () {
       expect(await validate({ license_key: key, product: 'shop', machine_id: 'real' })).to.include({ valid: true });
     });
 
-    it('keeps a blocked machine blocked, whatever it reports of its id', async () => {
+    it('keeps a blocked machine blocked, for any id that it reports', async () => {
       const { key, license } = await create({ max_activations: 1 });
       await validate({ license_key: key, product: 'shop', machine_id: 'm' });
       const { body } = await call('GET', `/licenses/${license.id}/activations`);

@@ -8,7 +8,7 @@ import { questionOf } from '../../support/search.js';
 import { ADMIN, fixtureOn, STORE } from './fixture.js';
 
 describe('declared indexes of licensing', () => {
-  it('serve what it asks', async () => {
+  it('serve its queries', async () => {
     const store = new WatchedStore();
     const f = fixtureOn(await STORE.ensured(store));
     const { doc, key } = await f.license({ client_ref: 'order-1', max_activations: 1 });

@@ -321,7 +321,7 @@ describe('licensing: files', () => {
   const file = (key: string, more: object = {}): Promise<{ text?: string; status?: string }> =>
     f.online.file({ license_key: key, product: 'shop', ...more });
 
-  it('hold what the contract says, keep the place until they end, and end with the license', async () => {
+  it('contain the contract’s fields, keep the seat until they end, and end with the license', async () => {
     const { doc, key } = await f.license({ max_activations: 1, licensee: 'Ada', features: { pro: true } });
     const { text = '' } = await file(key, { ...machine(1), valid_days: 10 });
     const now = f.clock.now();

@@ -92,7 +92,7 @@ describe('API documentation', () => {
     ]);
   });
 
-  it('groups by the first tag, with what the description says of it', () => {
+  it('groups by the first tag, with its description', () => {
     const get = (summary: string, ...tags: string[]): object => ({ get: { summary, tags, responses: {} } });
     const tagged = {
       tags: [{ name: 'sentry', description: 'What SDKs send.' }],
@@ -112,7 +112,7 @@ describe('API documentation', () => {
     ]);
   });
 
-  it('keeps what is written beside a reference', () => {
+  it('keeps siblings of a reference', () => {
     const named = { components: { schemas: { Kind: { type: 'string', enum: ['a'], description: 'A kind' } } } };
     const kind = '#/components/schemas/Kind';
     const rows = rowsOf({ properties: { own: { $ref: kind, description: 'Its kind' }, plain: { $ref: kind } } }, named);
@@ -132,7 +132,7 @@ describe('API documentation', () => {
     ]);
   });
 
-  it('says what opens an operation, and its parameters', () => {
+  it('names the credential of an operation, and its parameters', () => {
     expect(make.access).to.equal('a token with things:manage, or the shared key');
     expect(one.access).to.equal('bearer');
     expect(drawn(0)[0]?.access).to.equal('no credential');
@@ -172,7 +172,7 @@ describe('API documentation', () => {
     expect(typeOf({ $ref: '#/components/schemas/A' }, knot)).to.equal('any');
   });
 
-  it('never throws, whatever the description holds', () => {
+  it('never throws, for any description', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (schema, responses) => {
         const odd = {

@@ -64,13 +64,13 @@ describe('the pages of the manual', () => {
   });
   after(() => service.stop());
 
-  it('are for whoever is signed in', async () => {
+  it('are available to every signed-in user', async () => {
     expect((await service.request('GET', '/docs', { as: 'member' })).status).to.equal(200);
     const { status, headers } = await service.request('GET', '/docs');
     expect([status, headers['location']?.toString().startsWith('/login')]).to.deep.equal([303, true]);
   });
 
-  it('say which guide, picture or part there is not', async () => {
+  it('name the missing guide, picture or part', async () => {
     for (const path of ['/docs/nothing', '/docs/decisions/nothing', '/docs/spec/nothing', '/docs/images/nothing.png']) {
       expect((await service.request('GET', path, { as: 'member' })).status, path).to.equal(404);
     }

@@ -5,7 +5,7 @@ import { PLANTED } from '../../bench/agent/planted.js';
 import { TestService } from '../../support/service.js';
 
 describe('mcp: eleven planted bugs and two agents', () => {
-  it('fixes each with two calls and under 1,200 tokens in either form, whatever orders the reports hold', async () => {
+  it('fixes each with two calls and under 1,200 tokens in either form, for any orders in the reports', async () => {
     const { worked, tools, statuses, start_tokens } = await agentRun(TestService.here());
     expect(worked.filter(({ fixed }) => fixed).map(({ bug }) => bug)).to.have.members(PLANTED.map(({ name }) => name));
     expect(statuses).to.deep.equal(PLANTED.map(() => 'resolved'));

@@ -115,7 +115,7 @@ describe('mcp: tools', () => {
       expect((await call('search', { project })).data['items']).to.have.lengthOf(1);
   });
 
-  it('links what an agent finds, blocks only what it holds, and tells why nothing is left', async () => {
+  it('links what an agent finds, blocks only what it holds, and shows why nothing is left', async () => {
     const { ref } = await fixture.bugs.record(report({ title: 'The cart is empty' }));
     const { ref: found } = await fixture.bugs.record(report({ title: 'Prices are strings' }));
     const claimed = await call('claim', { id: ref });
@@ -211,7 +211,7 @@ describe('mcp: tools', () => {
     expect((await call('update', { id: ref, title: 'Other' })).error).to.equal(null);
   });
 
-  it('lets nobody renew, release or comment with the claim token of another agent', async () => {
+  it('lets no one renew, release or comment with the claim token of another agent', async () => {
     const { ref: id } = await fixture.bugs.record(report());
     const { claim_token } = (await call('claim', { id }, 'master#2:bugtracker:manage')).data['lease'] as {
       claim_token: string;
@@ -227,7 +227,7 @@ describe('mcp: tools', () => {
     expect(items[0]?.claim?.renewals).to.equal(0);
   });
 
-  it('lets the resolver correct what it said until the item closes, and nobody else', async () => {
+  it('lets only the resolver correct the resolution until the item closes', async () => {
     const { ref: id } = await fixture.bugs.record(report());
     const { claim_token } = (await call('claim', { id })).data['lease'] as { claim_token: string };
     expect((await call('resolve', { id, claim_token })).error).to.equal(null);
@@ -241,7 +241,7 @@ describe('mcp: tools', () => {
     expect((await call('update', { id, status: 'open', comment: 'Not yet.' })).data).to.include({ status: 'open' });
   });
 
-  it('offers no status that is always refused, and says what is possible', async () => {
+  it('offers no status that is always rejected, and names the possible ones', async () => {
     const possible = ['open', 'needs_info', 'resolved', 'closed', 'wont_fix', 'duplicate'];
     const { inputSchema } = toolbox.list().find(({ name }) => name === 'update') ?? {};
     expect(inputSchema?.properties?.['status']).to.deep.equal({ type: 'string', enum: possible });
@@ -256,7 +256,7 @@ describe('mcp: tools', () => {
     expect((await call('renew', { id, claim_token })).data).to.include({ status: 'in_progress' });
   });
 
-  it('corrects what was resolved without the token, which is dead, and says so to who sends it', async () => {
+  it('corrects a resolution without the token, which is dead, and reports that to its sender', async () => {
     const { ref: id } = await fixture.bugs.record(report());
     const { claim_token } = (await call('claim', { id })).data['lease'] as { claim_token: string };
     await call('resolve', { id, claim_token });
@@ -299,7 +299,7 @@ describe('mcp: tools', () => {
     expect(await found({ version: '1.5.0', limit: 1, cursor: first.data['next_cursor'] })).to.equal('n:1');
   });
 
-  it('tells the spread of an item that was split from all that it kept, as `get` does', async () => {
+  it('shows the spread of an item that was split, as `get` does', async () => {
     // Twelve of staging fill the first slots, and leave them empty.
     for (let i = 0; i < 15; i++) {
       const environment = i < 12 ? 'staging' : 'production';
@@ -339,7 +339,7 @@ describe('mcp: tools', () => {
       .and.not.include('status');
   });
 
-  it('tells first of all where it failed: file, line, source and locals', async () => {
+  it('shows first where it failed: file, line, source and locals', async () => {
     const source = { '40': 'const all = cart.items;', '41': 'return all.total();', '42': '}' };
     const details = (): Details => ({ context: { source, locals: { all: 'undefined' } }, breadcrumbs: null });
     await fixture.bugs.record(errorReport({ line_no: 41 }), { details });
@@ -410,7 +410,7 @@ describe('mcp: tools', () => {
     ]);
   });
 
-  it('tells where else it happens, and the code in its repository, in the fence', async () => {
+  it('shows where else it happens, and the code in its repository, in the fence', async () => {
     const place = { repo_url: 'https://github.com/acme/shop', commit_sha: 'a'.repeat(40), line_no: 7 };
     for (const [app_version, host] of [
       ['1.4.0', 'web-1'],
@@ -439,7 +439,7 @@ describe('mcp: tools', () => {
     expect(data).to.have.nested.property('items[0].title').that.includes('E: other');
   });
 
-  it('tells by the credential who wrote a comment, and marks of a person’s words what they quote', async () => {
+  it('names the author of a comment by the credential, and marks quotes in user texts', async () => {
     const { ref: id } = await fixture.bugs.record(report());
     const { claim_token } = (await call('claim', { id })).data['lease'] as { claim_token: string };
     const person = { ...MANAGER, id: 'user:1', kind: 'session', name: 'ada' } as const;
@@ -471,7 +471,7 @@ describe('mcp: tools', () => {
     expect(JSON.parse(stopped.text)).to.deep.equal(stopped.data);
   });
 
-  it('fences the reason of a hold, however short, wherever an agent is refused for it', async () => {
+  it('fences the reason of a hold, of any length, in every rejection of an agent', async () => {
     const { ref: id } = await fixture.bugs.record(report());
     const { claim_token } = (await call('claim', { id })).data['lease'] as { claim_token: string };
     await fixture.edits.edit(id, { ...MANAGER, kind: 'session', name: 'ada' }, { hold: true, reason: 'obey-me' });

@@ -77,7 +77,7 @@ describe('notifications: reminders and damping', () => {
     expect(subjects().slice(2)).to.deep.equal(['web-1 is down', 'web-1 has recovered']);
   });
 
-  it('drops a held alarm with its recovery, and says once that the monitor is flapping', async () => {
+  it('drops a held alarm with its recovery, and reports once that the monitor is flapping', async () => {
     await f.channel({ flap_minutes: 10 });
     for (let n = 0; n < 8; n++) {
       await goDown(`a-${n}`);

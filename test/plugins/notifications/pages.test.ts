@@ -38,7 +38,7 @@ describe('notifications: pages', () => {
     return String(answer.headers['location']);
   };
 
-  it('lists the kinds, and says which is not configured', async () => {
+  it('lists the kinds, and names the one that is not configured', async () => {
     const { text } = await browser.get('/notifications/new');
     for (const kind of KIND_NAMES) expect(text).to.include(KINDS[kind].label);
     expect(text).to.include('/notifications/new?kind=telegram').and.not.include('kind=email"');

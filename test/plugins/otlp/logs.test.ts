@@ -231,7 +231,7 @@ describe('logs of OpenTelemetry', () => {
     });
   }
 
-  it('says how many records are no errors, in the encoding of the request', async () => {
+  it('reports how many records are not errors, in the encoding of the request', async () => {
     const plain: Given = { attributes: { cart: 1 }, body: 'all is well', severityNumber: 9 };
     const answer = await send(json([plain, CRASH, plain]));
     const errorMessage = 'Not taken: a record without exception.type and exception.message is no error.';
@@ -263,7 +263,7 @@ describe('logs of OpenTelemetry', () => {
     });
   });
 
-  it('says why a report was refused', async () => {
+  it('returns why a report was rejected', async () => {
     const { body } = await send(json([CRASH], { 'service.name': 'old' }));
     expect(body['partialSuccess']).to.deep.equal({
       rejectedLogRecords: '1',
@@ -278,7 +278,7 @@ describe('logs of OpenTelemetry', () => {
     expect(answer.text).to.not.contain('the disk is gone');
   });
 
-  it('refuses what is no request of OTLP, in the envelope', async () => {
+  it('rejects an invalid OTLP request, in the envelope', async () => {
     expect(errorOf(await send('{'))).to.deep.equal([400, 'invalid_json']);
     expect(errorOf(await send('[]'))).to.deep.equal([400, 'invalid_request']);
     expect(errorOf(await send('{"resourceLogs":{}}'))).to.deep.equal([400, 'invalid_request']);
@@ -293,7 +293,7 @@ describe('logs of OpenTelemetry', () => {
     expect((await send('{}')).status).to.equal(200);
   });
 
-  it('uses up a limit of its own, and errors of the same credential are counted on', async () => {
+  it('has a separate limit, and errors of the same credential are still counted', async () => {
     const limits = { ...NO_LIMITS, intake_per_minute: 60, intake_burst: 5 };
     const routes = (service.http.mounted?.routes ?? []).map(({ spec }) => spec);
     server = await TestServer.create({ routes }, { limits });

@@ -115,7 +115,7 @@ describe('probes of HTTP', () => {
     });
   });
 
-  it('takes an answer for the failure where that is asked, but never a forbidden address for a success', async () => {
+  it('accepts a failure as success where configured, but never for a forbidden address', async () => {
     const url = await serve((_request, response) => response.end('here'));
     const up = await ask({ url, inverted: true });
     expect(up.ok).to.equal(false);
@@ -155,7 +155,7 @@ describe('probes of HTTP', () => {
     [301, 'DELETE', 'DELETE x'],
     [303, 'HEAD', 'HEAD '],
   ] as const)
-    it(`asks with ${then.split(' ')[0]} after ${status} for ${method}`, async () => {
+    it(`repeats with ${then.split(' ')[0]} after ${status} for ${method}`, async () => {
       const seen: string[] = [];
       const url = await serve((request, response) => {
         let text = '';
@@ -269,7 +269,7 @@ describe('probes of HTTP', () => {
     expect(none.message).to.match(/^No connection: E/);
   });
 
-  it('judges every address of a name, and every redirect', async () => {
+  it('checks every address of a name, and every redirect', async () => {
     const url = await serve((_request, response) =>
       response.writeHead(302, { location: 'http://[fd00:ec2::254]/' }).end(),
     );

@@ -17,7 +17,7 @@ describe('the editor of probes', () => {
     return (json['monitor'] as { probe: Record<string, unknown> }).probe;
   };
 
-  it('creates a probe with what the form says, and shows it again', async () => {
+  it('creates a probe from the form, and shows it again', async () => {
     const browser = await fixture.signedIn();
     const made = await browser.post(
       '/probes/new',

@@ -153,13 +153,13 @@ describe('probes of protocols', () => {
     ],
   ];
   for (const [what, kind, greeting, answer, ok, message] of CASES)
-    it(`judges ${what}`, async () => {
+    it(`evaluates ${what}`, async () => {
       const seen = await ask({ kind, port: await speaking(greeting, answer) });
       expect(seen.message).to.match(message);
       expect(seen.ok).to.equal(ok);
     });
 
-  it('names a server that says nothing, hangs up, or is not there', async () => {
+  it('names a server that sends nothing, disconnects, or is not there', async () => {
     for (const kind of ['redis', 'postgresql', 'mysql', 'mongodb']) {
       const silent = await listen(net.createServer());
       expect((await ask({ kind, port: silent, timeout_ms: 300 })).message, kind).to.match(/within 300 ms/);
@@ -169,7 +169,7 @@ describe('probes of protocols', () => {
     }
   });
 
-  it('shows nothing of what a private address says to those who may not see it', async () => {
+  it('hides the content of a private address from callers without the right', async () => {
     const port = await speaking('', () => '-LOADING hunter2\r\n');
     const seen = await ask({ kind: 'redis', port });
     expect(seen).to.include({ public: false, bare_message: 'Redis reports' });
@@ -233,14 +233,14 @@ describe('probes of protocols', () => {
       ['shop.New', false, /^The service is UNKNOWN$/],
       ['shop.None', false, /^gRPC reports NOT_FOUND/],
     ] as const)
-      it(`asks for the health of ${service || 'the server'}`, async () => {
+      it(`queries the health of ${service || 'the server'}`, async () => {
         const port = await serve({ '': 1, 'shop.Cart': 1, 'shop.Pay': 2, 'shop.New': 0 });
         const seen = await ask({ kind: 'grpc', port, service });
         expect(seen.message).to.match(message);
         expect(seen.ok).to.equal(ok);
       });
 
-    it('tells a server that does not speak it', async () => {
+    it('reports a server that does not speak it', async () => {
       const port = await speaking('', () => 'HTTP/1.1 400 Bad Request\r\n\r\n');
       expect((await ask({ kind: 'grpc', port })).message).to.equal('The answer is not gRPC');
     });

@@ -274,7 +274,7 @@ describe('projects', function () {
       expect(outcome(await call('POST', '/nope/archive'))).to.deep.equal([404, 'not_found']);
     });
 
-    it('refuses in words and by the field of the call', async () => {
+    it('rejects in plain words and by the field of the call', async () => {
       await create('shop');
       await call('POST', '/shop/archive');
       for (const [what, field] of [
@@ -315,7 +315,7 @@ describe('projects', function () {
       expect((await call('GET', '/old')).json['project']).to.include({ archived: true });
     });
 
-    it('is archived while it asks what hangs on it', async () => {
+    it('is archived while its usage is checked', async () => {
       await create('shop');
       let during: boolean | undefined;
       fixture.parts.uses['items'] = async (slug) => {

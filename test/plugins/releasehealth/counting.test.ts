@@ -77,7 +77,7 @@ for (const engine of stores.all) {
     });
     afterEach(() => close?.());
 
-    it('a thousand sessions at once cost a few writes, and each is counted', async () => {
+    it('count a thousand concurrent sessions in a few writes, each once', async () => {
       const writes = { n: 0 };
       const { take, figures } = processOn(store, clock, writes);
       await Promise.all(Array.from({ length: 1_000 }, (_, i) => take([update(`s${i}`, { first: true }, `u${i}`)])));
@@ -87,7 +87,7 @@ for (const engine of stores.all) {
       expect(writes.n).to.be.below(20);
     });
 
-    it('folds no version that was published or that a token reported, whatever versions a public key invents', async () => {
+    it('folds no version that was published or reported by a token, for any versions of a public key', async () => {
       const published = ['1.4.0', '1.5.0'];
       const first = processOn(store, clock, undefined, published);
       await first.told('2.0.0-nightly', 'production', false);
@@ -110,7 +110,7 @@ for (const engine of stores.all) {
       expect(await first.rows.count({ version_key: '1.4' })).to.be.at.most(MOST_ENVIRONMENTS + 2);
     });
 
-    it('two processes at once lose no session and no person, and count an error that both are told of once', async () => {
+    it('lose no session and no user in two concurrent processes, and count an error that both receive once', async () => {
       const [a, b] = [processOn(store, clock), processOn(store, clock)];
       const work = Array.from({ length: 40 }, (_, i) => [
         a.take([update(`a${i}`, { first: true }, `u${i}`)]),
@@ -125,7 +125,7 @@ for (const engine of stores.all) {
       expect((await a.figures.versions({ project: 'shop', hours: 1 }))[0]).to.include({ errored: 39, crashed: 1 });
     });
 
-    it('a window begins with its minute, and says whose word the crashes are', async () => {
+    it('starts a window with its minute, and shows the source of its crashes', async () => {
       const { take, figures } = processOn(store, clock);
       const at = (minutes: number): string => new Date(clock.now() - minutes * MINUTE).toISOString();
       await take([totals(10, 1, at(90)), totals(20, 2, at(10)), totals(40, 4, at(5))]);

@@ -53,7 +53,7 @@ describe('releasehealth: envelopes', function () {
   const versions = async (query?: string): Promise<VersionHealth[]> =>
     (await health(query)).json['versions'] as VersionHealth[];
 
-  it('takes the newest 24 hours of one item, whatever a public key adds up', async () => {
+  it('counts the newest 24 hours of one item, for any totals of a public key', async () => {
     const ago = (hours: number): string => new Date(fixture.clock.now() - hours * HOUR).toISOString();
     const aggregates = Array.from({ length: 100 }, (_, hours) => ({ started: ago(hours), exited: 1 }));
     expect((await send(['sessions', { attrs, aggregates }])).status).to.equal(200);
@@ -88,7 +88,7 @@ describe('releasehealth: envelopes', function () {
     expect(await versions('project=shop&version=9')).to.deep.equal([]);
   });
 
-  it('counts a session once, however often an SDK tells of it', async () => {
+  it('counts a session once, for any number of updates by an SDK', async () => {
     await send(session('a', { init: true, did: 'ada' }));
     await send(session('a', { errors: 1, did: 'ada' }));
     await send(session('a', { errors: 2, did: 'ada' }), session('a', { errors: 3, did: 'ada' }));
@@ -106,7 +106,7 @@ describe('releasehealth: envelopes', function () {
     expect(one).to.include({ crash_free_people: 0.5, crash_free_sessions: 0.5 });
   });
 
-  it('counts a hundred sessions of one envelope, and asks for no silence', async () => {
+  it('counts a hundred sessions of one envelope, without a rate limit', async () => {
     const many = Array.from({ length: 100 }, (_, i) =>
       session(`s${i}`, { init: true, did: `u${i % 40}`, errors: i < 10 ? 1 : 0 }),
     );
@@ -115,7 +115,7 @@ describe('releasehealth: envelopes', function () {
     expect((await versions())[0]).to.include({ started: 100, errored: 10, people: 40 });
   });
 
-  it('without the plugin sessions are skipped, and the SDK is asked to send none', async () => {
+  it('skips sessions without the plugin, and asks the SDK to send none', async () => {
     await fixture.stop();
     await openWith([bugs, errorstream, sentry]);
     const { status, headers } = await send(session('a', { init: true }));
@@ -173,7 +173,7 @@ describe('releasehealth: envelopes', function () {
     expect(all[0]).to.include({ version: null, started: 30 });
   });
 
-  it('asks for a project, and for the right to read it', async () => {
+  it('requires a project, and the right to read it', async () => {
     expect((await health('')).json.error?.fields).to.have.keys('project');
     expect((await health('project=shop&hours=721')).json.error?.fields).to.have.keys('hours');
     expect((await health('project=nobody')).status).to.equal(404);

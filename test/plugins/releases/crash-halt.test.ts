@@ -64,7 +64,7 @@ describe('releases: halt by crashes', () => {
     expect(await halted()).to.equal(true);
   });
 
-  it('by one address where a token reports, or where releases.halt_addresses says that one is enough', async () => {
+  it('halt by one address when a token reports, or when releases.halt_addresses allows one', async () => {
     sessions['1.1'] = windowOf(100, 50, { crash_addresses: 0, crashes_by_token: true });
     expect(await halted()).to.equal(true);
     await one.publish('1.2', 'c', { rollout_percent: 50 });

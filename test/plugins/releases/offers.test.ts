@@ -117,7 +117,7 @@ describe('releases: what is offered', () => {
     );
   });
 
-  it('reaches about as many machines as it says', () => {
+  it('reaches about the stated number of machines', () => {
     const machines = Array.from({ length: 10_000 }, (_, i) => `machine-${i}`);
     const reached = machines.filter((machine) => isSelected(25, machine, 'release')).length;
     expect(reached).to.be.within(2_300, 2_700);

@@ -48,7 +48,7 @@ async function text(store: ReturnType<typeof memoryPackages>, path: string): Pro
 }
 
 describe('releases: publishing', () => {
-  it('offers what it published, signed, and says so in the store', async () => {
+  it('offers what it published, signed, and writes it to the store', async () => {
     const one = await memoryFixture();
     const { release, outcome } = await one.publish('1.2');
     expect(outcome).to.equal('created');

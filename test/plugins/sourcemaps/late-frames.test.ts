@@ -73,7 +73,7 @@ describe('frames that source maps rewrite later', () => {
     await fixture.service.jobs.run(JOB);
   };
 
-  it('says why an occurrence is minified until they are, and leaves none of a storm so', async () => {
+  it('shows why an occurrence is minified until they are rewritten, and leaves none of a burst minified', async () => {
     for (let n = 0; n < 60; n++) await fixture.report(app, debugMeta);
     const [late] = await fixture.items();
     expect(late?.item).to.include({ file_path: SCRIPT, hit_count: 60 });
@@ -204,7 +204,7 @@ describe('frames that source maps rewrite later', () => {
     expect(found?.context).to.have.property('missing_source_maps');
   });
 
-  it('stores no refusal that is not about the bytes', async () => {
+  it('stores no rejection that is not about the bytes', async () => {
     await fixture.report(app, debugMeta);
     const { items } = await fixture.service.store
       .collection<{ id: string; fault: string | null }>('sourcemaps_artifacts')

@@ -62,7 +62,7 @@ describe('source maps: what reports without them cost', function () {
     return n;
   };
 
-  it('asks once for many reports at the same time, and then for none within the bound', async () => {
+  it('reads once for many concurrent reports, and then not within the bound', async () => {
     const many = (): Promise<unknown> => Promise.all(Array.from({ length: 10 }, () => fixture.report(app)));
     expect(await lookUpsOf(many)).to.equal(1);
     expect(await lookUpsOf(() => asked(many))).to.equal(0);
@@ -71,7 +71,7 @@ describe('source maps: what reports without them cost', function () {
     expect(await lookUpsOf(many)).to.equal(1);
   });
 
-  it('asks once for traces of files as well, and then knows their project', async () => {
+  it('reads once for traces of files as well, and then caches their project', async () => {
     const hasNone = Reflect.get(Frames.prototype, 'hasNone');
     const known: boolean[] = [];
     Frames.prototype.hasNone = function told(this: Frames, project) {
@@ -97,7 +97,7 @@ describe('source maps: what reports without them cost', function () {
     }
   });
 
-  it('uses an upload at once in its process', async () => {
+  it('uses an upload immediately in its process', async () => {
     await fixture.report(app);
     await fixture.upload(filesOf(app, DEBUG_ID));
     await fixture.report(app, debugMeta);

@@ -80,13 +80,13 @@ describe('releases of Sentry’s tools', () => {
     ['a deploy', 'POST', `${RELEASE}/deploys/`, { environment: 'prod' }, 422, 'no deploys'],
     ['to delete a release', 'DELETE', `${RELEASE}/`, undefined, 409, 'withdrawn'],
   ] as const)
-    it(`refuses ${what} by one sentence, as the tool shows it`, async () => {
+    it(`rejects ${what} with one sentence, as the tool shows it`, async () => {
       const refused = await fixture.ask(method, path, body);
       expect(refused.status).to.equal(status);
       expect(JSON.stringify(refused.body)).to.include(detail);
     });
 
-  it('finds the project of a token of all projects by the release or the organization, else says how to name it', async () => {
+  it('finds the project of a token of all projects by the release or the organization, else shows how to name it', async () => {
     const commits = [{ id: '1586d762533146deef08411085f52b26622689da', message: 'x' }];
     const put = (org: string, version: string): Promise<Asked> =>
       fixture.ask('PUT', `/api/0/organizations/${org}/releases/${version}/`, { commits });

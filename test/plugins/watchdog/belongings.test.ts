@@ -3,7 +3,7 @@ import { usage } from '../../../plugins/watchdog/belongings.js';
 import { ANYONE, memoryFixture } from './fixture.js';
 
 describe('watchdog: the monitors of a project', () => {
-  it('are no ground to keep it once they are deleted, also while an event of theirs is still to be told', async () => {
+  it('do not keep it once they are deleted, also while an event of theirs is pending', async () => {
     let tell = (): void => undefined;
     const telling = new Promise<void>((resolve) => (tell = resolve));
     const fixture = await memoryFixture((deps) => {

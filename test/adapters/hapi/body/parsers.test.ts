@@ -19,7 +19,7 @@ describe('hapi: parsers', () => {
     );
   });
 
-  it('never throws, whatever the bytes', async () => {
+  it('never throws, for any bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
         const value = await parseJson(Buffer.from(bytes));

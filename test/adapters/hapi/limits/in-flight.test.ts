@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { RequestsInFlight } from '../../../../adapters/hapi/limits/in-flight.js';
 
 describe('hapi: requests in flight', () => {
-  it('reserves slots for callers with a credential, whatever the others do', () => {
+  it('reserves slots for callers with a credential, for any load of others', () => {
     const inFlight = new RequestsInFlight(32);
     const strangers = Array.from({ length: 40 }, (_, i) => inFlight.enter(`10.0.0.${i}`));
     expect(strangers.filter((place) => place !== null)).to.have.length(8);

@@ -45,7 +45,7 @@ describe('hapi: bodies of unknown senders', () => {
   before(async () => (test = await (await TestServer.create(routes)).start()));
   after(() => test.stop());
 
-  it('finds the key in the first kilobytes, whatever the encoding, and reads on', async () => {
+  it('finds the key in the first kilobytes, in any encoding, and continues', async () => {
     const text = `key=master:a:b\n${'x'.repeat(200 * KIB)}`;
     const encodings: [string, Buffer][] = [
       ['identity', Buffer.from(text)],

@@ -158,7 +158,7 @@ describe('hapi: pages', () => {
     expect(answer.text).to.include('<ul><li><b>one</b>').and.include('<li><b>&lt;two&gt;</b>');
   });
 
-  it('renders a view of its own plugin in the layout, escaped, with what the layout needs', async () => {
+  it('renders a view of its own plugin in the layout, escaped, with the values of the layout', async () => {
     const list = await test.ask('GET', '/list', as('member'));
     expect(list.status).to.equal(200);
     expect(list.headers['content-type']).to.equal('text/html; charset=utf-8');

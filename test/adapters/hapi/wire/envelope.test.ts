@@ -194,7 +194,7 @@ describe('hapi: envelope', () => {
     }
   });
 
-  it('answers unknown paths below /api/ 404 in the envelope, whatever the credential or method', async () => {
+  it('answers unknown paths below /api/ 404 in the envelope, for any credential or method', async () => {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH']) {
       for (const bearer of [undefined, 'unknown', 'shared']) {
         const unknown = await test.ask(method, '/api/t/v1/nowhere', {

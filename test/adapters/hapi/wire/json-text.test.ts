@@ -79,7 +79,7 @@ describe('hapi: responses with prepared JSON', () => {
     }
   }
 
-  it('whatever the members are', () => {
+  it('is written for any members', () => {
     const names = fc
       .string({ minLength: 1, maxLength: 6 })
       .filter((name) => name !== '__proto__' && !/^\d+$/.test(name));

@@ -126,7 +126,7 @@ describe('sqlite, columns that are indexed later', () => {
     await store.close();
   });
 
-  it('a change that moves a path with which all is indexed at once leaves no mark, unless there is one', () => {
+  it('a change that moves a path with which all is indexed immediately leaves no mark, unless one exists', () => {
     const connection = connected();
     const atOnce = (id: string, at: number): unknown =>
       connection.transaction(() =>

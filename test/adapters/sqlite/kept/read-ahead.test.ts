@@ -99,7 +99,7 @@ function suite(insertsIndexedLater: boolean): void {
       await rm(dir, { recursive: true });
     });
 
-    it('are returned in order, each once, whatever is written in between', async () => {
+    it('are returned in order, each once, for any concurrent writes', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(row, { minLength: 5, maxLength: 30 }),

@@ -28,7 +28,7 @@ describe('access: the directory of accounts', () => {
     return found;
   };
 
-  it('lists every account that is not disabled, whatever its role, by name, with its stored hash', async () => {
+  it('lists every account that is not disabled, with any role, by name, with its stored hash', async () => {
     for (const [name, role] of [
       ['zoe', 'installer'],
       ['Ada', 'admin'],

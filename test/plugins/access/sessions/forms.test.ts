@@ -90,7 +90,7 @@ describe('access: forms', () => {
   });
 
   describe('shown once', () => {
-    it('shows the secret on the next page once, and a reload says that it was shown', async () => {
+    it('shows the secret on the next page once, and on a reload that it was shown', async () => {
       const made = await admin.raw('/tokens', await filled('/tokens/new', TOKEN));
       expect(made.status).to.equal(303);
       expect(made.text).to.not.match(SECRET);

@@ -56,7 +56,7 @@ describe('bugs: an item that was fixed', () => {
     });
   });
 
-  it('(b) without a build: what occurred over 60 s after the fix, by when it occurred, whatever its version', async () => {
+  it('(b) without a build: what occurred over 60 s after the fix, by its time, for any version', async () => {
     const id = await fixed({ status: 'resolved' });
     const at = Date.parse((await shown(fixture, id)).resolved_at ?? '');
     const iso = (ms: number): string => new Date(at + ms).toISOString();

@@ -52,7 +52,7 @@ describe('bugs: the build of a fix', () => {
     expect(closed).to.not.have.property('warnings');
   });
 
-  it('closes by the publish itself, whatever was seen', async () => {
+  it('closes by the publish itself, for any sightings', async () => {
     await resolve('1.4.0');
     expect(await fixture.bugs.releasePublished('alpha', { version: '1.4.0', build: null })).to.deep.equal([id]);
   });

@@ -25,7 +25,7 @@ describe('bugs: releases on the timeline', () => {
   const keep = (version: string, commits: BuildCommit[]) =>
     fixture.history.keep('alpha', version, { range: '1.3.0..HEAD', commits, truncated: false });
 
-  it('says how long after the first of its publishes a version was seen', async () => {
+  it('returns how long after the first of its publishes a version was seen', async () => {
     const published = fixture.clock.iso();
     await fixture.published('1.4.0');
     fixture.clock.advance(5 * MINUTE);
@@ -40,7 +40,7 @@ describe('bugs: releases on the timeline', () => {
     });
   });
 
-  it('says nothing of a version that was not published, or is withdrawn', async () => {
+  it('returns nothing for a version that was not published, or is withdrawn', async () => {
     await fixture.published('1.4.0');
     const { id } = await fixture.bugs.record(errorReport({ app_version: '1.4.1' }));
     expect((await detail(id)).first_release).to.equal(null);
@@ -121,7 +121,7 @@ describe('bugs: releases on the timeline', () => {
     expect(at(isoOf(now))[0]?.at).to.be.closeTo(23.5 / 24, 1e-9);
   });
 
-  it('says a span in its largest whole unit', () => {
+  it('formats a span in its largest whole unit', () => {
     expect([0, 59, 60, 720, 3_599, 7_200, 86_400].map(spanOf)).to.deep.equal([
       '0 seconds',
       '59 seconds',

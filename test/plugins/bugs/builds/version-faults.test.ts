@@ -104,7 +104,7 @@ for (const engine of ENGINES) {
       expect(await count()).to.equal(1);
     });
 
-    it('a regression counts for the version that brought it back, and waits for a second sender anew', async () => {
+    it('counts a regression for the version that brought it back, after a second sender again', async () => {
       const one = group({ app_version: '1.0' });
       const { id } = await send(one);
       const fixIn = (resolved_in_build: string) =>

@@ -56,7 +56,7 @@ for (const engine of ENGINES) {
       Date.parse((await shown(by, id)).claim?.expires_at ?? '') - by.clock.now();
 
     for (const [name, ms] of Object.entries(STEPS)) {
-      it(`of ${name}: a lease lasts as long as it would have, and says so`, async () => {
+      it(`of ${name}: a lease lasts as long as before, and shows its end`, async () => {
         const { lease } = await claim(1_800);
         clock.advance(10 * MINUTE_MS);
         step(ms);

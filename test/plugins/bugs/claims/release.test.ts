@@ -132,7 +132,7 @@ for (const engine of ENGINES) {
       expect(((await ask('GET', `/bugs/${ref}`)).body['item'] as { status: string }).status).to.equal('open');
     });
 
-    it('says why a token is dead, and whose the item is', async () => {
+    it('returns why a token is dead, and who holds the item', async () => {
       const why = async (ref: string, claim_token: string): Promise<(string | boolean | undefined)[]> => {
         const { body } = await ask('POST', `/bugs/${ref}/renew`, { claim_token });
         const { code, why: reason, claim } = errorOf(body);
@@ -175,7 +175,7 @@ for (const engine of ENGINES) {
       expect(await why(forced, 'x'.repeat(43))).to.deep.equal(['unknown', undefined]);
     });
 
-    it('says that a live lease is one’s own', async () => {
+    it('reports that a live lease is one’s own', async () => {
       const ref = await make('A');
       await ask('POST', `/bugs/${ref}/claim`, { agent: 'a' });
       const refusal = async (method: string, path: string, body: object, bearer = MANAGE): Promise<unknown> => {

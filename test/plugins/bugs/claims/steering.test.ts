@@ -31,7 +31,7 @@ for (const { name, open } of ENGINES)
       (await fixture.bugs.record(report({ title: `Item ${'x'.repeat(++items)}`, ...fields }))).id;
     const claim = (id: string, caller = ONE): Promise<Claimed> => fixture.leases.claim(id, caller, {});
 
-    it('tells what its holder says of its progress with a renewal', async () => {
+    it('stores the holder’s note on its progress with a renewal', async () => {
       const id = await made();
       const { claim_token } = (await claim(id)).lease;
       await fixture.leases.renew(id, ONE, { claim_token, note: ' The total is rounded twice ', tokens: 2450 });
@@ -47,7 +47,7 @@ for (const { name, open } of ENGINES)
       expect((await claim(id, TWO)).item.claim).to.not.have.any.keys('note', 'tokens');
     });
 
-    it('names who asked for a feature', async () => {
+    it('names the requester of a feature', async () => {
       const id = await made({ type: 'feature', reporter: 'Ada' });
       expect((await fixture.lists.detail(id, MANAGER)).requester).to.equal('Ada');
       const { item } = await claim(id);
@@ -89,7 +89,7 @@ for (const { name, open } of ENGINES)
       expect(await told()).to.deep.equal([]);
     });
 
-    it('keeps what another agent of the same token may have read instead, and stops nobody twice for it', async () => {
+    it('keeps news that another agent of the same token may have read, and stops no one twice for it', async () => {
       const shared = { ...ONE, id: 'tok-shared', name: 'shared' };
       const [mine, other] = [await made(), await made()];
       const { lease } = await fixture.leases.claim(mine, shared, { agent: 'first' });

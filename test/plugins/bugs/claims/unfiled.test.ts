@@ -252,7 +252,7 @@ for (const engine of STORES) {
         expect(await fixture.deps.items.get(id)).to.have.property('noted');
       });
 
-      it('is filed when something is merged into the item, of which its holder is told', async () => {
+      it('is filed when something is merged into the item, with news for its holder', async () => {
         await fetched();
         fixture.clock.advance(1_000);
         const other = await fixture.bugs.record(report({ title: 'merged into it' }));

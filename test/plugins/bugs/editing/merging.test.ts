@@ -290,7 +290,7 @@ describe('bugs: a merge that dies', () => {
     });
   }
 
-  it('is repaired by the job alone when nobody repeats the split', async () => {
+  it('is repaired by the job when no one repeats the split', async () => {
     const store = await ensured(new MemoryStore());
     const first = fixtureOn(store);
     const [a, b] = [await make(first, 'A'), await make(first, 'B')];

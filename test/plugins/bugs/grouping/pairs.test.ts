@@ -295,7 +295,7 @@ describe('grouping: a file and its function', () => {
   for (const name of ['', ' ', '?', '<anonymous>', 'anonymous', '<unknown>', '<redacted>', '{closure}', '0x7fff12'])
     it(`${JSON.stringify(name)} names no function`, () => expect(origin('a/b.js', name)).to.equal('a/b.js'));
 
-  it('a function without a file is none', () => expect(origin(null, 'total')).to.equal(''));
+  it('ignores a function without a file', () => expect(origin(null, 'total')).to.equal(''));
 });
 
 describe('grouping: a template', () => {

@@ -251,7 +251,7 @@ describe('values in messages', () => {
       });
   for (const [a, b] of OTHER) it(`two groups: ${JSON.stringify(a)}`, () => expect(keyOf(a)).not.to.equal(keyOf(b)));
 
-  it('takes a message that is a number for a value where the class says so', () => {
+  it('treats a message that is a number as a value when the class implies it', () => {
     expect(keyOf('5', 'java.lang.ArrayIndexOutOfBoundsException')).to.equal(
       keyOf('-1', 'java.lang.ArrayIndexOutOfBoundsException'),
     );

@@ -183,7 +183,7 @@ describe('grouping rules: rejections', () => {
   ];
   for (const [name, fields, field, says] of cases) it(name, () => expect(problemsOf(fields)[field]).to.match(says));
 
-  it('everything at once', () => {
+  it('combines all of them', () => {
     expect(problemsOf({ message: '(a', title: '{{ host }}', fingerprint: ['{{ x }}'] })).to.have.keys(
       'message',
       'title',

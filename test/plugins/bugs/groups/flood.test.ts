@@ -84,7 +84,7 @@ describe('bugs: flood', () => {
     expect((await fixture.bugs.record(strange(30))).id).to.equal(made[7]);
   });
 
-  it('keeps no coarse key of a message that is nobody else’s', async () => {
+  it('stores no coarse key of a message with a single group', async () => {
     await fixture.bugs.record(errorReport({ error_message: 'no seat left in the hall' }));
     await fixture.bugs.record(errorReport({ error_message: 'no seat <word> in the hall' }));
     const [source] = (await fixture.deps.floods.find()).items;
@@ -92,7 +92,7 @@ describe('bugs: flood', () => {
     expect(await fixture.deps.keys.count({ key: { prefix: 'c3:' } })).to.equal(0);
   });
 
-  it('counts what a class makes whatever the origin, and joins pages and classes that vary in words with digits', async () => {
+  it('counts groups of a class in any origin, and joins pages and classes that vary in words with digits', async () => {
     const variants: readonly ((n: number) => Partial<Report>)[] = [
       (n) => ({ file_path: `/srv/part-${n}x/cart.js`, error_message: 'no price' }),
       (n) => ({ file_path: 'src/cart.js', function_name: `f${n}x`, error_message: 'no stock' }),

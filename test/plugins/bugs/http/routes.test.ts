@@ -76,7 +76,7 @@ describe('bugs: routes', () => {
     expect((body['error'] as { fields: object }).fields).to.have.keys('resolved_in_build');
   });
 
-  it('cuts long texts and says so', async () => {
+  it('truncates long texts and reports it', async () => {
     const answer = await ask('POST', '/report', REPORT, {
       project: 'alpha',
       title: 'x',

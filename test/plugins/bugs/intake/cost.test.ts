@@ -62,7 +62,7 @@ describe('bugs: the cost of an occurrence', () => {
     expect((await fixture.deps.items.find()).items[0]?.people).to.be.within(95, 105);
   });
 
-  it('of a list is less than one: those of a group are one write, and each is told its place', async () => {
+  it('of a list is less than one: those of a group are one write, with the index of each', async () => {
     const known = Array.from({ length: 100 }, () => ({ report: errorReport() }));
     const done = await fixture.bugs.recordAll(known);
     expect(calls.filter((call) => !call.endsWith('get'))).to.deep.equal(['items.change']);
@@ -100,7 +100,7 @@ describe('bugs: the cost of an occurrence', () => {
     expect(asked()).to.deep.equal(['rulerevisions.get']);
   });
 
-  it('asks for the details only where the payload is kept', async () => {
+  it('reads the details only when the payload is stored', async () => {
     let asked = 0;
     const details = (): Details => ({ context: { asked: (asked += 1) }, breadcrumbs: null });
     for (const client_ref of ['a', null]) {

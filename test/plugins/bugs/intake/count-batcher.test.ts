@@ -45,7 +45,7 @@ for (const { name, open } of STORES) {
       expect(writes).to.be.within(1, 12);
     });
 
-    it('counts once whoever brings a client_ref, beside those without', async () => {
+    it('counts a client_ref once for any sender, next to those without', async () => {
       await Promise.all(
         Array.from({ length: 24 }, (_, i) =>
           fixture.bugs.record(errorReport(i % 3 === 0 ? { client_ref: `r${i % 2}` } : {})),

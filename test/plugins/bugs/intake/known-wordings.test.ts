@@ -41,7 +41,7 @@ describe('bugs: words of reports that are known', () => {
     );
   });
 
-  it('are found where all of them are the same, and a file says where the error is', () => {
+  it('are found when all of them are the same, and a file locates the error', () => {
     const known = new KnownWordings();
     const [first, elsewhere] = [errorReport({ host: 'web-1' }), errorReport({ file_path: null })];
     for (const one of [first, elsewhere]) known.add(one, MASKS, groupingOf(one));
@@ -53,7 +53,7 @@ describe('bugs: words of reports that are known', () => {
     expect(known.groupingOf(first, { numbers: false })).to.equal(null);
   });
 
-  it('say nothing of the texts beside them', async () => {
+  it('ignore the texts next to them', async () => {
     const fixture = await memoryFixture();
     // Words are remembered when they come for the second time.
     for (let i = 0; i < 2; i++) await fixture.bugs.record(errorReport());

@@ -44,7 +44,7 @@ function packed(doc: OccurrenceDoc): PackedOccurrence {
 const nobody = (): Promise<null> => Promise.resolve(null);
 
 describe('bugs: payloads', () => {
-  it('that an earlier version compressed come back as they were, whatever they hold and however large', async () => {
+  it('of an earlier version are decompressed unchanged, for any content and size', async () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom('', '\n', STACK, '\n'.repeat(2000), 'é€😀'.repeat(9000)),
@@ -63,7 +63,7 @@ describe('bugs: payloads', () => {
   });
 
   for (const { name, open } of STORES) {
-    it(`are shown whole, also beside those of earlier versions (${name})`, async () => {
+    it(`are shown completely, also next to those of earlier versions (${name})`, async () => {
       const { store, close } = await open();
       const fixture = fixtureOn(store);
       try {

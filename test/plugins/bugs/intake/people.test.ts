@@ -33,7 +33,7 @@ for (const engine of ENGINES) {
       expect([detail.people, detail.item.people, detail.item.hit_count]).to.deep.equal([3, 3, 6]);
     });
 
-    it('begins with the report that makes the item, and tells it with bug.created', async () => {
+    it('begins with the report that creates the item, and adds it to bug.created', async () => {
       const made = await fixture.bugs.record(of('ada'));
       expect(made.item.people).to.equal(1);
       expect((await fixture.bugs.record(of('ada'))).item.people).to.equal(1);
@@ -99,7 +99,7 @@ for (const engine of ENGINES) {
       expect((await shown(fixture, b)).people).to.equal(4);
     });
 
-    it('leaves nothing behind where a merge is taken back at once, through a chain too', async () => {
+    it('leaves nothing behind when a merge is undone immediately, through a chain too', async () => {
       const made = async (name: string, users: readonly string[]): Promise<string> => {
         for (const user of users)
           await fixture.bugs.record(of(user, { title: name, error_message: name, exception_class: name }));

@@ -125,7 +125,7 @@ describe('bugs: new groups of an intake key', () => {
     expect(await fixture.bugs.record(nth(9))).to.include({ created: true, overflow: false });
   });
 
-  it('counts a project of its own for each overflow', async () => {
+  it('counts a separate project for each overflow', async () => {
     for (const n of [1, 2, 3]) await fixture.bugs.record(nth(n));
     const [a, b] = [await fixture.bugs.record(nth(4)), await fixture.bugs.record(nth(5, { project: 'beta' }))];
     expect([a.overflow, b.overflow]).to.deep.equal([true, true]);

@@ -69,7 +69,7 @@ const steps = fc.oneof<fc.Arbitrary<[string, Step]>[]>(
 );
 
 describe('bugs: derived fields', () => {
-  it('are what the item says, after whatever happened', async () => {
+  it('equal the fields of the item, after any changes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.constantFrom('alpha-1', 'alpha-2'), steps), { minLength: 1, maxLength: 25 }),

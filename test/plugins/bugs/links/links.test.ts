@@ -80,7 +80,7 @@ for (const engine of ENGINES)
       expect(await historyOf(fixture, b)).to.deep.equal(['created', 'link added', 'link removed']);
     });
 
-    it('does not hand out a blocked item, says so, and frees it with every end of its blocker', async () => {
+    it('does not hand out a blocked item, reports it, and frees it with every end of its blocker', async () => {
       const ends: ((blocker: string, blocked: string) => Promise<unknown>)[] = [
         (blocker) => fixture.edits.edit(blocker, MANAGER, { status: 'resolved' }),
         (blocker) => fixture.edits.edit(blocker, MANAGER, { status: 'closed' }),

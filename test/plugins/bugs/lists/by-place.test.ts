@@ -19,7 +19,7 @@ for (const { name, open } of ENGINES)
         .map(({ title }) => title)
         .toSorted();
 
-    it('find what was seen there once, at whatever occurrence', async () => {
+    it('find what occurred there once, in any occurrence', async () => {
       await seen('one', { app_version: '1.4.0', host: 'web-1' });
       await seen('one', { app_version: '1.5.0', host: 'web-2' });
       await seen('one', { app_version: '1.5.0', host: 'web-2' });
@@ -59,7 +59,7 @@ for (const { name, open } of ENGINES)
       expect(await found({ host: [`web-${MOST_MARKS + 4}`] })).to.deep.equal([]);
     });
 
-    it('are asked for over HTTP, and hand out work of a version', async () => {
+    it('are queried over HTTP, and hand out work of a version', async () => {
       await seen('one', { app_version: '1.4.0', host: 'web-1' });
       await seen('two', { app_version: '1.5.0', host: 'web-1' });
       const ask = await httpOf(fixture);

@@ -35,7 +35,7 @@ describe('bugs: repositories of lists', () => {
     expect(await many.of(named, async () => ['p3900'])).to.deep.equal(Object.fromEntries([address(3900)]));
   });
 
-  it('are none where no project has one', async () => {
+  it('are missing when no project has one', async () => {
     expect(await new Repositories(directory(0)).of(undefined, async () => ['p0'])).to.equal(null);
   });
 });

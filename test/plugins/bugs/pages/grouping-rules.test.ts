@@ -87,7 +87,7 @@ describe('bugs: pages of grouping rules', () => {
   });
   const rules = () => fixture.regrouping.list(MEMBER, 'alpha');
 
-  it('requires a project, and says what to do without rules', async () => {
+  it('requires a project, and shows what to do without rules', async () => {
     expect(await visit('/grouping-rules')).to.include('Choose a project');
     const empty = await visit('/grouping-rules', { query: { project: 'alpha' } });
     expect(empty).to.include('No grouping rules').and.include('/grouping-rules/new?project=alpha');

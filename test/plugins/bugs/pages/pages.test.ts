@@ -61,7 +61,7 @@ describe('bugs: pages', () => {
       Redirect | View;
 
   describe('/bugs', () => {
-    it('without items says how to report one', async () => {
+    it('without items shows how to report one', async () => {
       const html = await list();
       expect(html).to.include('No items yet').and.include('http://aos.test/api/bugtracker/v1/report');
       expect(html.match(/<h1/g)).to.have.length(1);
@@ -128,7 +128,7 @@ describe('bugs: pages', () => {
       }
     });
 
-    it('pages by cursor and says that more follow', async () => {
+    it('pages by cursor and shows that more follow', async () => {
       for (let i = 0; i < 51; i++) {
         await fixture.bugs.record(report({ title: `Item number ${i}` }));
         fixture.clock.advance(1000);
@@ -499,7 +499,7 @@ describe('bugs: pages', () => {
       ['what is gone', { ids: 'gone', action: 'status:closed' }, /No such item/],
     ];
     for (const [what, body, says] of back) {
-      it(`${what} leads back to the list, which says why`, async () => {
+      it(`${what} redirects to the list, with the reason`, async () => {
         const answer = (await send('/bugs/bulk/confirm', { ...body, match: 'status=open' })) as Redirect;
         expect(answer.location).to.equal('/bugs?status=open');
         expect(answer.flash?.message).to.match(says);
@@ -519,7 +519,7 @@ describe('bugs: pages', () => {
     const send = async (path: string, body: object, params: Record<string, string> = {}): Promise<Redirect> =>
       (await page(path, 'POST').handle(request(MEMBER, { method: 'POST', body, params }))) as Redirect;
 
-    it('keep filters and order under a name, appear beside the quick views, and can be removed', async () => {
+    it('keep filters and order under a name, appear next to the quick views, and can be removed', async () => {
       const match = 'severity=high&severity=critical&sort=hit_count';
       const saved = await send('/bugs/views', { name: 'Grave <b>', match, audience: 'everybody' });
       expect(saved.flash?.message).to.include('Grave <b>').and.include('for everybody');
@@ -547,7 +547,7 @@ describe('bugs: pages', () => {
       expect(render(refused, views)).to.include('There is no such project.');
     });
 
-    it('without a name say so and keep nothing', async () => {
+    it('without a name are rejected with a message', async () => {
       const answer = (await send('/bugs/views', {
         name: '  ',
         audience: 'everybody',
@@ -672,7 +672,7 @@ describe('bugs: pages', () => {
       ['merged', { status: 'resolved', review: 'merged' }],
       ['closed', { status: 'open', review: 'closed' }],
     ] as const)
-      it(`a person says that the pull request of an item in review is ${pr_state}`, async () => {
+      it(`a user sets the pull request of an item in review to ${pr_state}`, async () => {
         const { ref } = await fixture.bugs.record(report());
         await fixture.edits.edit(ref, MANAGER, { status: 'resolved', pr_url: 'https://git.example.org/shop/pull/1' });
         expect(await detail(ref))
@@ -696,7 +696,7 @@ describe('bugs: pages', () => {
     const live = async (query: object): Promise<{ mark: string; rows: Record<string, unknown>[] }> =>
       ((await page('/bugs/live').handle(request(MEMBER, { query: query as never }))) as Reply).body as never;
 
-    it('is told since a mark, and whether it still fits the filters', async () => {
+    it('is updated since a mark, and shows whether it still matches the filters', async () => {
       const one = await fixture.bugs.record(errorReport());
       fixture.clock.advance(60_000);
       const { mark } = await live({ since: fixture.clock.iso(), status: ['open'] });

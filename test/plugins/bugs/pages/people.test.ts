@@ -75,7 +75,7 @@ describe('bugs: people at work', () => {
       expect(refs(await list({ project: ['alpha'] }))).to.have.members([open.ref, closed.ref, muted.ref]);
     });
 
-    it('says how many there are, and shows its filters as chips that can be taken away', async () => {
+    it('shows how many there are, and its filters as chips that can be removed', async () => {
       for (let i = 0; i < 53; i++) {
         await fixture.bugs.record(report({ title: `Item ${String.fromCodePoint(97 + (i % 26)).repeat(2 + i / 26)}` }));
       }
@@ -87,7 +87,7 @@ describe('bugs: people at work', () => {
       expect(await list({ status: ['open'] })).to.include('href="/bugs?view&#x3D;all"');
     });
 
-    it('with nothing waiting it says so, and leads to everything', async () => {
+    it('shows that nothing is waiting, and links to everything', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Done' }));
       await post(ref, 'status', { status: 'closed' });
       expect(await list())
@@ -260,7 +260,7 @@ describe('bugs: people at work', () => {
       expect((await item(ref)).hit_count).to.equal(1);
     });
 
-    it('what is known already is counted there, and the page says so', async () => {
+    it('counts what is known already, and shows it', async () => {
       await ask('POST', '/bugs/new', { body: given });
       const done = (await ask('POST', '/bugs/new', { body: { ...given, client_ref: 'form-2' } })) as Redirect;
       expect(done.flash?.tone).to.equal('info');

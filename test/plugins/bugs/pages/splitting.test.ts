@@ -58,7 +58,7 @@ describe('bugs: pages of a split', () => {
     (await page('/bugs/{ref}/split-off', 'POST').handle(request(MEMBER, { method: 'POST', params: { ref }, body }))) as
       Redirect | View;
 
-  it('say what the occurrences differ in, each value a link to its preview', async () => {
+  it('show how the occurrences differ, each value a link to its preview', async () => {
     const html = await split();
     expect(html)
       .to.include('Environment')
@@ -87,7 +87,7 @@ describe('bugs: pages of a split', () => {
     expect(await fixture.deps.items.count()).to.equal(1);
   });
 
-  it('say on the item why its reports are one group', async () => {
+  it('show on the item why its reports are one group', async () => {
     const view = (await page('/bugs/{ref}').handle(request(MEMBER, { params: { ref }, query: {} }))) as View;
     const html = render(view, `/bugs/${ref}`);
     expect(html).to.include('Why one group').and.include('All have the class E.').and.include('from src/cart.ts');
@@ -108,7 +108,7 @@ describe('bugs: pages of a split', () => {
     expect(html).to.include(`/bugs/${made}/split`).and.include('/grouping-rules/new?');
   });
 
-  it('the API says the same in fields: how each key came, what was merged, what was split off', async () => {
+  it('are returned by the API too: how each key was made, what was merged, what was split off', async () => {
     const ask: AskFreely = await httpOf(fixture);
     const why = async (of: string) =>
       (await ask('GET', `/bugs/${of}/grouping`, undefined, { bearer: READ })).body['grouping'] as {

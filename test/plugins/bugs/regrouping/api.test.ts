@@ -127,7 +127,7 @@ describe('grouping rules: API', () => {
     expect((await fixture.post(error({ error_message: 'timeout of mail' }))).body).to.include({ ignored: false });
   });
 
-  it('its groups say which rule made them', async () => {
+  it('shows which rule made its groups', async () => {
     const rule = await made({ ...timeout, name: 'Timeouts' });
     const made1 = await fixture.post(error({ error_message: 'timeout of db' }));
     const grouping = async (): Promise<{ keys: Loose[]; says: string[] }> =>
@@ -261,7 +261,7 @@ describe('grouping rules: API', () => {
       for (const n of [1, 2]) await fixture.post(error({ error_message: `slow answer ${n}000 of x`, file: 'c.ts' }));
     });
 
-    it('says which groups would be joined', async () => {
+    it('names the groups that would be joined', async () => {
       const trial = await trialOf({ ...timeout, title: 'Timeout of {{ 1 }}' });
       expect(trial).to.include({ groups: 3, occurrences: 4, fits: 2, joined: 1, split: 0, complete: true });
       expect(trial.destinations).to.have.length(1);
@@ -286,7 +286,7 @@ describe('grouping rules: API', () => {
       expect(await rules()).to.deep.equal([]);
     });
 
-    it('says which groups would be divided', async () => {
+    it('names the groups that would be split', async () => {
       const trial = await trialOf({ message: 'slow answer (\\d)', fingerprint: ['slow', '{{ 1 }}'] });
       expect(trial).to.include({ fits: 2, joined: 0, split: 1 });
       expect(trial.destinations.map(({ fingerprint }) => fingerprint)).to.have.deep.members([
@@ -295,7 +295,7 @@ describe('grouping rules: API', () => {
       ]);
     });
 
-    it('leaves alone what an earlier rule takes, and says where a change leads', async () => {
+    it('skips groups of an earlier rule, and shows the target of a change', async () => {
       const rule = await made(timeout);
       const there = await fixture.post(error({ error_message: 'timeout of db', file: 'd.ts' }));
       expect(await trialOf({ message: 'timeout', fingerprint: ['all'] })).to.include({ fits: 0 });

@@ -95,7 +95,7 @@ for (const engine of ENGINES) {
       [0, [2, 3]],
       [95, null],
     ] as const)
-      it(`by two at once divides it once, with ${more === 0 ? 'every occurrence' : 'a sample of the occurrences'} kept`, async () => {
+      it(`by two concurrent callers splits it once, with ${more === 0 ? 'every occurrence' : 'a sample of the occurrences'} kept`, async () => {
         const id = await mixed(fixture);
         for (let i = 0; i < more; i++) await fixture.bugs.record(at(i % 4 === 0 ? 'staging' : 'production'));
         await settled(fixture);
@@ -125,7 +125,7 @@ for (const engine of ENGINES) {
         await settled(slower);
       });
 
-    it('by many at once: each is done once or a conflict, and no occurrence is lost or counted twice', async () => {
+    it('by many concurrent callers: each is done once or a conflict, and no occurrence is lost or counted twice', async () => {
       const id = await mixed(fixture);
       for (let i = 0; i < 95; i++) await fixture.bugs.record(at(['production', 'staging', 'test'][i % 3] ?? ''));
       await settled(fixture);
@@ -259,7 +259,7 @@ describe('bugs: split by occurrence, over the API', () => {
     expect(await fixture.deps.splits.count()).to.equal(0);
   });
 
-  it('asks what tells occurrences apart that share a key, and takes its value from them', async () => {
+  it('finds what distinguishes occurrences that share a key, and uses its value', async () => {
     const chosen = (await kept(fixture, id))
       .filter(({ environment }) => environment === 'staging')
       .map((one) => one.id);

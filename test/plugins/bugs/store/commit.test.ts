@@ -53,7 +53,7 @@ for (const isTogether of [true, false]) {
       expect(await keys()).to.have.members(isTogether ? ['c'] : ['a', 'c', 'd']);
     });
 
-    it('says of what is written beside whether it is there', async () => {
+    it('reports whether a related write exists', async () => {
       await commit.write([key('a')]);
       const written = await commit.write([counter(2)], [key('a'), key('b')]);
       expect(written?.beside).to.deep.equal([false, true]);

@@ -54,7 +54,7 @@ describe('ignore rules: what they cost a report', () => {
     expect(calls).to.deep.equal(['items.change']);
   });
 
-  it('a hit: the count, and the rule’s counter; the rate asks for no write until it is crossed', async () => {
+  it('a hit writes the count, and the rule’s counter; the rate writes nothing until it is exceeded', async () => {
     await fixture.rule({ alarm_threshold: 1000 });
     await record();
     calls.length = 0;
@@ -80,7 +80,7 @@ describe('ignore rules: what they cost a report', () => {
 });
 
 describe('ignore rules: declared indexes', () => {
-  it('serve what is asked', async () => {
+  it('serve its queries', async () => {
     const store = new WatchedStore();
     await ensured(store);
     const fixture = await rulesOn(store);

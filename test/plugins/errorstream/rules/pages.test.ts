@@ -177,7 +177,7 @@ describe('ignore rules: pages', () => {
     expect(html(await visit('GET', '/ignore-rules'))).to.match(/data-label="Holds back"[^>]*><a[^>]*>3 groups</);
   });
 
-  it('a rule that mutes nothing is saved, and the page says that it was not applied', async () => {
+  it('saves a rule that mutes nothing, and shows that it was not applied', async () => {
     const body = typed({ action: 'apply', enabled: undefined });
     const saved = (await visit('POST', '/ignore-rules', { body })) as Redirect;
     expect(saved.flash).to.deep.equal({

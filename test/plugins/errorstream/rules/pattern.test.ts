@@ -149,7 +149,7 @@ describe('ignore rules: what matches', () => {
     );
   });
 
-  it('never passes over a match for a text that it must hold (property)', () => {
+  it('finds every match for a required text (property)', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         'abc',

@@ -140,7 +140,7 @@ for (const { name, open } of STORES) {
       expect(await told()).to.deep.equal(['bug.created']);
     });
 
-    it('counts a hit for a repeated client_ref only once, and says the same', async () => {
+    it('counts a hit for a repeated client_ref only once, with the same response', async () => {
       const rule = await fixture.rule();
       const first = await record({ client_ref: 'r' });
       const again = await record({ client_ref: 'r' });
@@ -157,7 +157,7 @@ for (const { name, open } of STORES) {
       expect(await fixture.stored(rule.id)).to.include({ hit_count: 64 });
     });
 
-    it('a regression of a muted group reopens it quietly; the occurrence that unmutes it tells', async () => {
+    it('a regression of a muted group reopens it without an event; the occurrence that unmutes it emits one', async () => {
       const { id } = await record({ app_version: '1.0' });
       await fixture.bugs.edits.edit(id, MANAGER, { status: 'resolved', resolved_in_build: '1.1' });
       const rule = await fixture.rule();

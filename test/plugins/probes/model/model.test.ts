@@ -125,7 +125,7 @@ describe('probes (pure)', () => {
     );
   });
 
-  it('a failure is a warning until its tries are used up, and a certificate that ends soon a check of its own', () => {
+  it('reports a warning until its retries are used up, and fails a separate check for a certificate that ends soon', () => {
     const probe = probeOf({ kind: 'http', url: 'https://a.test/', retries: 1, interval_seconds: 30 });
     const now = Date.parse('2026-11-24T00:00:00Z');
     const bad = { ...NOTHING, ok: false, message: 'HTTP 500' };

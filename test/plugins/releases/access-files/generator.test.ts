@@ -58,7 +58,7 @@ describe('access files of the release store', function () {
     expect(await names('app')).to.deep.equal(['admin']);
   });
 
-  it('of others are written over by no publish, which says whose folder has the name of the product', async () => {
+  it('of others are never overwritten by a publish, which names the folder with the product’s name', async () => {
     const blog = join(fixture.folder, 'releases', 'blog');
     await mkdir(blog);
     await writeFile(join(blog, '.htaccess'), 'Require all denied\n');

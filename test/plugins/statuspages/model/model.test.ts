@@ -22,7 +22,7 @@ const monitor = (source: string, state: MonitorState, more: Partial<MonitorCondi
 });
 
 describe('components of status pages', () => {
-  it('are as bad as the worst of their monitors, and silent ones say nothing', () => {
+  it('are as bad as the worst of their monitors, without silent ones', () => {
     const of = (...states: MonitorState[]) =>
       conditionOf(
         states.map((state, i) => monitor(`${i}`, state)),

@@ -421,7 +421,7 @@ for (const engine of STORES) {
       expect(await fixture.evaluate()).to.include({ to_down: 1 });
     });
 
-    it('holds no heartbeat against a monitor that the service itself refused, for however short a time', async () => {
+    it('counts no missing heartbeat that the service itself rejected, for any duration', async () => {
       let refused = false;
       const full = fixtureOn(store, fixture.clock, (deps) => (deps.refuses = () => refused), 3);
       const pass = async (ms: number): Promise<void> => {
@@ -574,7 +574,7 @@ for (const engine of STORES) {
     });
 
     for (const [name, ms] of Object.entries({ 'an hour': HOUR, 'a year': 365 * 24 * HOUR })) {
-      it(`a clock that is ${name} ahead and set back: health says so until the next run, and silence is seen`, async () => {
+      it(`reports a clock that is ${name} ahead and moved backwards in health until the next run, and detects silence`, async () => {
         await fixture.outages.stamp();
         await fixture.beat('a', { interval: 60 });
         fixture.clock.set(fixture.clock.now() + ms);

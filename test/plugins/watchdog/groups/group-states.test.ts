@@ -87,7 +87,7 @@ for (const engine of STORES) {
       expect(alarms()).to.deep.equal(['monitor.down web-1']);
     });
 
-    it('are none any more when they report themselves', async () => {
+    it('are no groups any more when they report themselves', async () => {
       await fixture.beat('web');
       expect(await fixture.monitor('web')).to.include({ group: false, state: 'up' });
       await fixture.beat('web-1', { status: 'down' });

@@ -260,7 +260,7 @@ describe('watchdog ping URLs', function () {
     return rest.replace('$?', String(code));
   }
 
-  it('the nightly line of the guide, as it is printed: quiet while it comes, a warning at once and down after the grace', async () => {
+  it('warns immediately for the nightly line of the guide when it is missing, and is down after the grace', async () => {
     const [day, due] = [24 * HOUR, 2 * HOUR + 5_000];
     fixture.clock.forward((day + due - (fixture.clock.now() % day)) % day);
     const said = {
@@ -294,7 +294,7 @@ describe('watchdog ping URLs', function () {
     );
   });
 
-  it('without an interval it learns one from five pings, never below 300 s, and what is said beats it', async () => {
+  it('learns an interval from five pings, never below 300 s, and prefers a stated one', async () => {
     for (let i = 0; i < 4; i++) {
       await ping();
       await hours(24 * 8);

@@ -55,7 +55,7 @@ describe('watchdog routes', function () {
     expect((await fixture.api('DELETE', `${BASE}/monitors/tagged%2F1`, manage)).status).to.equal(200);
   });
 
-  it('refuses what a contract names and this version does not have, and names in `warnings` what no contract names', async () => {
+  it('rejects what a contract names and this version lacks, and lists unknown fields in `warnings`', async () => {
     const make = (method: 'POST' | 'PATCH', path: string, fields: object): Promise<Answer> =>
       fixture.api(method, `${BASE}${path}`, manage, fields);
     expect((await make('POST', '/monitors', { source: 'known/1' })).status).to.equal(201);
@@ -154,7 +154,7 @@ describe('watchdog routes', function () {
     });
   }
 
-  it('`updated_at` is that of the last change of settings or state; a heartbeat that changes nothing is none', async () => {
+  it('sets `updated_at` to the last change of settings or state, and not for a heartbeat without a change', async () => {
     const times = async (): Promise<unknown[]> => {
       const { updated_at, last_state_change_utc } = (await get('/monitors/aged')).json['monitor'] as Record<
         string,

@@ -29,7 +29,7 @@ const OCCURRENCE = {
 const shown = (context: Json, breadcrumbs: Json = null): string =>
   render('{{> bugs/occurrence o}}', { o: occurrenceRow({ ...OCCURRENCE, context, breadcrumbs }, ITEM, true) });
 
-describe('bugs: pages: what an occurrence says', () => {
+describe('bugs: pages: details of an occurrence', () => {
   it('contexts are tables, in an order that is always the same', () => {
     const tables = contextTables({
       transaction: '/cart',
@@ -86,7 +86,7 @@ describe('bugs: pages: what an occurrence says', () => {
     expect(html).to.include('2 threads').and.include('Thread 7');
   });
 
-  it('breadcrumbs say their kind, their level and how long before', () => {
+  it('breadcrumbs show their kind, their level and how long before', () => {
     const crumb = (type: string, category: string, more: object = {}): Json => ({
       type,
       category,
@@ -127,7 +127,7 @@ describe('bugs: pages: what an occurrence says', () => {
     expect(crumbs.at(-1)?.message).to.equal('n9999');
   });
 
-  it('a long value is folded and says how long it is', () => {
+  it('a long value is folded and shows its length', () => {
     const html = shown({ extra: { long: `${'x'.repeat(399)}🎉${'y'.repeat(5000)}` } });
     expect(html).to.include('5,401 characters').and.include('<details class="tree-long">');
     expect(html).to.not.match(/[\ud800-\udbff](?![\udc00-\udfff])/);

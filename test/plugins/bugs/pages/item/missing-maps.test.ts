@@ -13,7 +13,7 @@ describe('missing source maps on an item’s page', () => {
     });
   });
 
-  it('are none where a context says something else', () => {
+  it('are not shown when a context names another reason', () => {
     const lists = ['x', {}, [], [null], [{}], [{ debug_id: '<b>' }], [{ debug_id: `${ID};rm` }], [['a']]];
     for (const context of [null, 'text', [], {}, ...lists.map((missing_source_maps) => ({ missing_source_maps }))]) {
       expect(missingMapsOf(context, 'shop', 'https://aos.example')).to.equal(null);

@@ -61,7 +61,7 @@ describe('bugs: where an item happens, on its page', () => {
     expect(html).not.to.contain('Only kept occurrences with');
   });
 
-  it('shows the occurrences of the chosen values, says which, and lets each go', async () => {
+  it('shows the occurrences of the chosen values, names these, and removes each', async () => {
     const html = await shown('version=1.1&host=web-2');
     expect(html).to.contain('Only kept occurrences with');
     expect(html.match(/web-2/g)?.length).to.be.greaterThan(1);

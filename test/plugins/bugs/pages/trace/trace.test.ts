@@ -257,7 +257,7 @@ describe('bugs: pages: stack traces', () => {
 describe('bugs: pages: breadcrumbs', () => {
   const END = '2026-11-20T08:15:30.000Z';
 
-  it('have a time before the error, whatever form it came in', () => {
+  it('have a time before the error, in any format', () => {
     const at = Date.parse(END) - 3200;
     const given = [at / 1000, at, at * 1e6, new Date(at).toISOString(), String(at / 1000)];
     const crumbs = crumbsOf(
@@ -272,7 +272,7 @@ describe('bugs: pages: breadcrumbs', () => {
     expect(odd.map(({ at: time }) => time)).to.deep.equal([null, null, null]);
   });
 
-  it('say what happened: message, request, navigation, or the whole', () => {
+  it('show what happened: message, request, navigation, or the whole', () => {
     const crumbs = crumbsOf(
       [
         { category: 'ui.click', message: 'button#pay' },
@@ -295,7 +295,7 @@ describe('bugs: pages: breadcrumbs', () => {
     expect(crumbs[1]).to.include({ level: 'error', icon: 'alert' });
   });
 
-  it('of Sentry’s form are read, others are none', () => {
+  it('of Sentry’s form are parsed, others are ignored', () => {
     expect(crumbsOf({ values: [{ message: 'x' }] }, END)).to.have.length(1);
     for (const none of [null, undefined, 'x', 1, {}]) expect(crumbsOf(none, END)).to.deep.equal([]);
   });
@@ -309,7 +309,7 @@ describe('bugs: pages: breadcrumbs', () => {
   });
 });
 
-describe('bugs: pages: stack traces whose frames say whose they are', () => {
+describe('bugs: pages: stack traces with in_app frames', () => {
   const frame = (filename: string, lineno: number, in_app: boolean, module: string): object => ({
     filename,
     lineno,
