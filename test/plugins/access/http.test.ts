@@ -219,38 +219,6 @@ describe('access: HTTP', function () {
       expect(answer.status).to.equal(403);
       expect(browser.cookies.has('svc_session')).to.equal(false);
     });
-
-    it('429 with the form again', async () => {
-      const browser = fixture.browser();
-      for (let i = 0; i < 6; i++)
-        expect((await browser.post('/login', { username: 'admin', password: 'x' })).status).to.equal(401);
-      const answer = await browser.post('/login', { username: 'admin', password: PASSWORD });
-      expect(answer.status).to.equal(429);
-      expect(answer.headers['retry-after']).to.equal('1');
-      expect(answer.text).to.include('name="password"');
-    });
-
-    it('403 with the form for an installer', async () => {
-      const admin = await fixture.signedIn();
-      await admin.post('/users', { username: 'guide', role: 'installer', password: PASSWORD });
-      const answer = await fixture.browser().post('/login', { username: 'guide', password: PASSWORD });
-      expect(answer.status).to.equal(403);
-      expect(answer.text).to.include('name="password"');
-    });
-
-    it('creates another session at every login; logout ends this one', async () => {
-      const browser = await fixture.signedIn();
-      const first = browser.cookies.get('svc_session');
-      const stranger = fixture.browser();
-      stranger.cookies.set('svc_session', first ?? '');
-      expect((await stranger.get('/account')).status).to.equal(200);
-      const out = await browser.post('/logout', {}, '/account');
-      expect([out.status, out.headers['location']]).to.deep.equal([303, '/login']);
-      expect(browser.cookies.has('svc_session')).to.equal(false);
-      expect((await stranger.get('/account')).status).not.to.equal(200);
-      await browser.post('/login', { username: 'admin', password: PASSWORD });
-      expect(browser.cookies.get('svc_session')).not.to.equal(first);
-    });
   });
 
   describe('account', () => {
