@@ -16,7 +16,7 @@ import { carrySettingsOver } from '../settings/carry-over.js';
 import { serverOf } from '../net/account.js';
 import { choose, readCatalog } from '../setup/catalog.js';
 import { checkDirectory, makeDirectory, proposedDirectory, unmakeDirectory } from '../setup/directory.js';
-import { keepOptions } from '../setup/kept-options.js';
+import { checkKeptOptions, keepOptions } from '../setup/kept-options.js';
 import { manifestOf } from '../trust/verified.js';
 import { bring } from '../update/bring.js';
 import { follow } from '../update/follow.js';
@@ -114,6 +114,7 @@ async function inDirectory(wish: Wish): Promise<string[]> {
     installation = await Installation.open(agent);
     reportRecovery(agent.output, installation.recovered);
     await checkDirectory(installation.layout.root, project, agent.options.adopt);
+    await checkKeptOptions(installation.layout);
     await bringFiles(installation, wish, restart);
     await keepOptions(installation);
     missing =

@@ -37,6 +37,12 @@ export function checkCommand({ command }: NightlyUpdate, scheduler: NightlySched
   const expanded = command.find((word) => scheduler === 'task' && /%[^%]+%/.test(word));
   if (expanded !== undefined)
     throw new AgentFailure('usage', `the Task Scheduler would expand the variable in ${expanded}`);
+  const [program = ''] = command;
+  if (scheduler === 'systemd' && /["'\\]/.test(program))
+    throw new AgentFailure(
+      'usage',
+      `systemd runs no program with quotes or backslashes in its path: move ${program} elsewhere, or choose --scheduler cron`,
+    );
 }
 
 /** `%` and `$` are systemd's own, also within quotes; only in the first word, the program, `$` is a plain character. */

@@ -1,12 +1,18 @@
 /**
  * What later updates need is kept in `agent.json`: the server, the license key, and what was allowed. Never a password.
  */
-import { AgentFailure } from '../exit.js';
 import { readConfig } from '../options/config-file.js';
 import { writeWhole } from '../system/files.js';
 import type { Installation } from '../update/installation.js';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+
+const pathIn = (layout: Installation['layout']): string => join(layout.own, 'agent.json');
+
+/** @throws AgentFailure what is there cannot be read, so nothing can be added to it */
+export async function checkKeptOptions(layout: Installation['layout']): Promise<void> {
+  await readConfig(pathIn(layout), false);
+}
 
 /** @param replace options of this run go before what the file says; else what it says stays */
 export async function keepOptions(
@@ -14,12 +20,8 @@ export async function keepOptions(
   { replace }: { replace: boolean } = { replace: false },
 ): Promise<void> {
   const { server, licenseKey, allowHttp, requireSigned, username, passwordFile, machineId } = agent.options;
-  const path = join(layout.own, 'agent.json');
-  const found = await readConfig(path, false).catch((error: unknown) => {
-    if (error instanceof AgentFailure && !replace) return undefined; // Somebody else's: it stays as it is.
-    throw error;
-  });
-  if (found === undefined) return;
+  const path = pathIn(layout);
+  const found = await readConfig(path, false);
   const before = found?.values ?? {};
   const values: Record<string, unknown> = {
     ...(server !== null && { server: server.href }),

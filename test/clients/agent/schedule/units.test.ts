@@ -141,6 +141,14 @@ describe('agent: units of a nightly update', () => {
     expect(() => checkCommand(update('/opt/%TEMP%'), 'cron')).to.not.throw();
   });
 
+  for (const program of ["/opt/o'clock/agent", '/opt/"x"/agent', '/opt/back\\slash/agent'])
+    it(`rejects the program ${program} for systemd, which starts none of such a name`, () => {
+      const nightly: NightlyUpdate = { project: 'shop', dir: '/x', command: [program, "it's"] };
+      expect(() => checkCommand(nightly, 'systemd')).to.throw(program);
+      expect(() => checkCommand(nightly, 'cron')).to.not.throw();
+      expect(() => checkCommand({ ...nightly, command: ['/opt/agent', program] }, 'systemd')).to.not.throw();
+    });
+
   it('leaves $ of the program unchanged for systemd, which expands no variable there', () => {
     const [service] = buildSystemdUnits({ project: 'shop', dir: '/x', command: ['/opt/a$b %/node', '/opt/a$b'] }, '/');
     expect(service?.content).to.include('ExecStart="/opt/a$b %%/node" "/opt/a$$b"\n');

@@ -257,6 +257,17 @@ describe('update-agent: schedule', function () {
     }
   });
 
+  it('installs nothing beside an agent.json that cannot be read, and leaves it as it is', async () => {
+    expect((await go(installing(['--license-key', key]))).code).to.equal(0);
+    const config = join(dir, '.update-agent', 'agent.json');
+    await writeFile(config, '{ "server": ', { mode: 0o600 });
+    const words = installing(['--license-key', key, '--yes']).filter((word) => word !== '--dir' && word !== dir);
+    const ran = await runAgent(words, { env: { HOME: home }, cwd: dir });
+    expect(ran.code, ran.stdout).to.equal(64);
+    expect(ran.stderr).to.include(`${config} is no JSON`);
+    expect(await readFile(config, 'utf8')).to.equal('{ "server": ');
+  });
+
   it('reports a directory without an installation', async () => {
     const ran = await schedule(['--yes', '--server', service.url]);
     expect(ran.code).to.equal(64);
