@@ -7,7 +7,6 @@ import type { MissingMap } from '../../ports/domain/frames.js';
 import type { Json } from '../../ports/store.js';
 import { framesOfAll, type Thrown } from './chain.js';
 import { ownFrame, type StackFrame } from './frames.js';
-import { KnownStacks, type KeptFrames } from './known-stacks.js';
 import { framesIn } from './stack.js';
 import { threadsOf } from './threads.js';
 import { aboutUser } from './user.js';
@@ -37,7 +36,7 @@ export interface Beside {
 /** @param chain as it was written */
 export function contextOf(event: Loose, chain: readonly Thrown[], { message, missing }: Beside): JsonObject | null {
   const own = ownFrame(framesIn(chain));
-  const { source, frames } = own === null ? NO_FRAMES : keptOf(chain, own);
+  const { source, frames } = own === null ? NO_FRAMES : keepFrames(chain, own);
   const context: JsonObject = {};
   const put = (name: string, value: Json | null): void => {
     if (value !== null) context[name] = value;
@@ -151,16 +150,19 @@ function withSource(frame: StackFrame): KeptFrame | null {
   return kept;
 }
 
-const NO_FRAMES: KeptFrames = { source: null, frames: null };
-const known = new KnownStacks();
-
-function keptOf(chain: readonly Thrown[], own: StackFrame): KeptFrames {
-  const frames = framesOfAll(chain);
-  return known.kept(frames, own, () => ({
-    source: sourceOf(own)?.lines ?? null,
-    frames: framesKept(frames, framesIn(chain), own),
-  }));
+/** What the context keeps of the frames. */
+interface KeptFrames {
+  /** Lines of source of the frame that the error comes from. */
+  source: { readonly [line: string]: Json } | null;
+  frames: Json[] | null;
 }
+
+const NO_FRAMES: KeptFrames = { source: null, frames: null };
+
+const keepFrames = (chain: readonly Thrown[], own: StackFrame): KeptFrames => ({
+  source: sourceOf(own)?.lines ?? null,
+  frames: framesKept(framesOfAll(chain), framesIn(chain), own),
+});
 
 /**
  * The frames of all exceptions, the crash frame first. Room goes to the application's last frames with source and

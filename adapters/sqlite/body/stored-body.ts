@@ -11,7 +11,6 @@ import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
 import { jsonText, splitBytes } from '../../../ports/document.js';
 import type { Doc, Json } from '../../../ports/store.js';
 import { DamagedText, idIn } from '../driver/damage.js';
-import { splicedText } from './shared-text.js';
 
 /**
  * A document on its way to the writer: its id, the JSON of its plain fields, what the writer compresses, and what its
@@ -62,26 +61,14 @@ function toText(doc: Doc, compressed: readonly string[] | undefined): DocText {
   const longest = longestOf(fields, compressed);
   const plain: { [field: string]: Json | undefined } = {};
   const rest: { [field: string]: Json | undefined } = {};
-  const spliced: string[] = [];
   for (const field of Object.keys(fields)) {
     const value = fields[field];
     if (!compressed.includes(field)) plain[field] = value;
-    else if (field !== longest) {
-      const text = splicedText(value);
-      if (text === null) rest[field] = value;
-      else spliced.push(`${JSON.stringify(field)}:${text}`);
-    }
+    else if (field !== longest) rest[field] = value;
   }
   const tail = longest === null ? '' : `\n${longest}\n${fields[longest] as string}`;
-  const packable = `${withMembers(jsonText(rest), spliced)}${tail}`;
+  const packable = `${jsonText(rest)}${tail}`;
   return packable.length < WORTH_IT ? [id, jsonText(doc)] : [id, jsonText(plain), packable];
-}
-
-/** The object with more members, each `"name":value`. */
-function withMembers(object: string, members: readonly string[]): string {
-  if (members.length === 0) return object;
-  const own = object === '{}' ? [] : [object.slice(1, -1)];
-  return `{${[...own, ...members].join()}}`;
 }
 
 /** The field with the longest text of those that stand alone. */

@@ -3,11 +3,9 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { Mute, RecordOptions, Report } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import type { Grouping } from '../grouping/key.js';
 import { GroupingRuleBook } from '../grouprules/book.js';
 import type { Ruling } from '../grouprules/compiled-rule.js';
 import { keyedBy } from '../grouprules/ruled-input.js';
-import type { Keyed } from '../groups/keys.js';
 import type { Moment } from '../item/first-document.js';
 import { Persons } from '../store/people.js';
 import { ReportFilters } from '../muting/report-filters.js';
@@ -15,7 +13,6 @@ import { ClientRefs } from '../store/client-refs.js';
 import { cleanReport } from '../text/clean.js';
 import { scrubReport } from '../text/scrub.js';
 import type { AcceptedReport } from './incoming-report.js';
-import { KnownWordings } from './known-wordings.js';
 
 /** A report with a public key moves the first sighting of an item no further back than payloads are kept. */
 const OLDEST_PUBLIC_MS = 30 * DAY_MS;
@@ -25,7 +22,6 @@ const isPublic = ({ intake_key }: Report): boolean => typeof intake_key === 'str
 @injectable()
 export class Acceptance {
   readonly #persons: Persons;
-  readonly #wordings = new KnownWordings();
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'projects' | 'clock' | 'grouping' | 'peopleKey'>,
@@ -38,9 +34,7 @@ export class Acceptance {
 
   /** @throws ServiceError unknown_project */
   async accept(given: Report, details: RecordOptions['details']): Promise<AcceptedReport> {
-    const { masks } = this.deps.grouping;
-    const known = this.#wordings.groupingOf(given, masks);
-    const scrubbed = scrubReport(cleanReport(given), known !== null);
+    const scrubbed = scrubReport(cleanReport(given));
     const { project, client_ref } = scrubbed;
     await this.deps.projects.accepting(project, 'reports');
     const found = this.#rulingOf(scrubbed);
@@ -51,26 +45,10 @@ export class Acceptance {
     const mute = muting instanceof Promise ? await muting : muting;
     const report = mute === null ? titled : { ...titled, muted_by: mute };
     const ref = client_ref ? { id: this.refs.idOf(project, client_ref, isPublic(report)), opened: false } : null;
-    const keyed = this.#keyed(scrubbed, ruling, known);
-    const wording = known === null && ruling === null && scrubbed === given ? { report: given, keyed } : null;
+    const keyed = keyedBy(scrubbed, ruling, this.deps.grouping.masks);
     const person = given.user ? this.#persons.printOf(project, given.user) : null;
     const { now, occurred } = this.#moment(report);
-    return { report, own_title: scrubbed.title, details, person, keyed, ref, wording, now, occurred };
-  }
-
-  /**
-   * To be called when an item has the report's keys. The words of a new group are not remembered before they come
-   * again: most never do, and what is remembered of them would live until it is old.
-   */
-  met({ wording }: AcceptedReport): void {
-    if (wording !== null) this.#wordings.add(wording.report, this.deps.grouping.masks, wording.keyed);
-  }
-
-  /** @param known the keys without a rule, where another report had the same */
-  #keyed(report: Report, ruling: Ruling | null, known: Grouping | null): Keyed {
-    if (ruling !== null || known === null) return keyedBy(report, ruling, this.deps.grouping.masks);
-    const { dedup_key, bare_key, origin, masked } = known;
-    return { project: report.project, report, dedup_key, bare_key, origin, masked };
+    return { report, own_title: scrubbed.title, details, person, keyed, ref, now, occurred };
   }
 
   /** The rule that mutes the report; asks the rules' cache, which reads no store where no rule fits. */

@@ -18,8 +18,6 @@ export interface AcceptedReport extends Moment {
   keyed: Keyed;
   /** Its `client_ref`; null: it has none. */
   ref: OwnReference | null;
-  /** Words that may be remembered (known-wordings.ts), with their keys; null: they may not, or are known. */
-  wording: { report: Report; keyed: Keyed } | null;
 }
 
 export interface OwnReference {

@@ -60,7 +60,6 @@ export class ReportIntake {
     const { ref } = accepted;
     const leading = this.placing.known(accepted);
     const known = leading instanceof Promise ? await leading : leading;
-    if (known !== null) this.acceptance.met(accepted);
     // A reference is nearly always new, and the write refuses a known one: so it is not looked up first.
     const isTried = known !== null && (ref === null || !this.refs.isSeenLately(ref.id));
     const counted = isTried ? await this.counting.atOnce(accepted, known) : null;

@@ -57,15 +57,12 @@ export class NewItems {
     const { ref: own } = accepted;
     const ref = own && { id: own.id, along: prepared.opened ? [] : prepared.along, helper: false };
     const incoming = incomingOf(accepted, place, ref);
-    // A number that is counted by a write of its own is asked for: it costs no more, and no other process spoils it.
-    const predicted = this.commit.isTogether ? this.numbers.predicted(project) : null;
-    const n = predicted?.n ?? (await this.numbers.next(project));
+    const n = await this.numbers.next(project);
     const doc = await this.watermark.write(id, async (stamp) => {
       const kept = this.sampler.first(id, incoming);
       const item = this.#first(id, n, incoming, kept, stamp);
       const words = wordsOf(item, incoming.report);
       const written = await this.commit.write([
-        ...(predicted === null ? [] : [predicted.counted]),
         ...prepared.along,
         { collection: 'texts', insert: textsOf(incoming.report, id) },
         ...(words === null ? [] : [{ collection: 'words', insert: words }]),
@@ -74,7 +71,6 @@ export class NewItems {
       ]);
       return written && item;
     });
-    if (doc === null) this.numbers.unsure(project);
     return doc && this.#created(doc, incoming, true);
   }
 

@@ -4,7 +4,6 @@
  * value when nothing was found.
  */
 import { createHash } from 'node:crypto';
-import { isShared } from '../../../lib/json/shared-json.js';
 import { asSeen } from '../../../lib/unseen.js';
 import type { Details, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
@@ -68,9 +67,6 @@ function judge(key: string): Key {
   return verdict;
 }
 
-/** Shared objects without secrets (lib/json/shared-json.ts). */
-const clean = new WeakSet<object>();
-
 class Walk {
   #left = MOST_VALUES;
 
@@ -80,10 +76,7 @@ class Walk {
     if (typeof value === 'number') return isCardNumber(value) ? SCRUBBED : value;
     if (value === null || typeof value !== 'object') return value;
     if (depth >= DEEPEST) return SCRUBBED;
-    if (clean.has(value)) return value;
-    const after = Array.isArray(value) ? this.#array(value, depth) : this.#object(value, depth);
-    if (after === value && isShared(value)) clean.add(value);
-    return after;
+    return Array.isArray(value) ? this.#array(value, depth) : this.#object(value, depth);
   }
 
   #array(value: Json[], depth: number): Json {
@@ -136,17 +129,13 @@ const isCardNumber = (value: number): boolean => value >= 1e12 && Number.isSafeI
 /** The value without secrets, its texts whole (clean.ts); the same value when nothing has to change. */
 export const scrubJson = (value: Json): Json => new Walk().value(value, 0);
 
-/** The texts that decide a report's group, where it names its file. */
-export const WORDS = [
+const TEXTS = [
   'title',
   'error_message',
   'message_template',
   'exception_class',
   'file_path',
   'function_name',
-] as const satisfies readonly (keyof Report)[];
-
-const OTHERS = [
   'description',
   'stack_trace',
   'environment',
@@ -159,17 +148,14 @@ const OTHERS = [
   'host',
 ] as const satisfies readonly (keyof Report)[];
 
-const TEXTS = [...WORDS, ...OTHERS];
-
 /**
  * The report without secrets; the same report when there are none. `project` names,
  * `fingerprint` is only hashed, and a `client_ref` that holds a credential becomes its hash: still one of a kind, as
  * the repeat of a report needs it.
- * @param isWorded its words are known to hold no secret
  */
-export function scrubReport(report: Report, isWorded = false): Report {
+export function scrubReport(report: Report): Report {
   const found: { -readonly [K in keyof Report]?: Report[K] } = {};
-  for (const name of isWorded ? OTHERS : TEXTS) {
+  for (const name of TEXTS) {
     const before = report[name];
     if (typeof before !== 'string') continue;
     const after = scrubText(before);

@@ -1,6 +1,5 @@
 /** Packed fields in the file: small there, whole everywhere else (packing.ts). */
 import { expect } from 'chai';
-import { share } from '../../../../lib/json/shared-json.js';
 import { storedBody, textOf, wholeBody, type StoredApart } from '../../../../adapters/sqlite/body/stored-body.js';
 
 const STACK = `Error: boom\n${'    at load (/srv/app/src/orders/module.ts:10:13)\n'.repeat(100)}`;
@@ -27,25 +26,6 @@ describe('sqlite: packed fields', () => {
     expect(storedBody(textOf({ id: 'a', stack_trace: STACK } as never, packing()))).to.equal(
       JSON.stringify({ id: 'a', stack_trace: STACK }),
     );
-  });
-
-  it('keep shared objects, and write the JSON of each once', () => {
-    let written = 0;
-    const kept = [{ function: 'load', source: { '9': 'a \ud800 "b"', '10': 'c' } }];
-    const frames = share({ toJSON: () => (written++, kept) });
-    const context = { platform: 'node', frames, left_out: undefined, release: '1.4.2', source: share({ '41': STACK }) };
-    const whole = {
-      platform: 'node',
-      frames: [{ function: 'load', source: { '9': 'a \ufffd "b"', '10': 'c' } }],
-      release: '1.4.2',
-      source: { '41': STACK },
-    };
-    for (const doc of [{ context }, { context, host: 'web-1' }, { context, host: 'web-1', stack_trace: STACK }]) {
-      const stored = storedBody(textOf({ id: 'a', ...doc }, packing('context', 'host', 'stack_trace')));
-      expect(Object.keys(JSON.parse(stored) as object)).to.deep.equal(['~', 'id']);
-      expect(JSON.parse(wholeBody(stored))).to.deep.equal({ id: 'a', ...doc, context: whole });
-    }
-    expect(written).to.equal(1);
   });
 
   it('are rejected without a text id', () => {

@@ -1,7 +1,7 @@
 /** Numbers of new items: each once, without a gap, and shared writes where many come at once. */
 import { expect } from 'chai';
 import type { BugDeps } from '../../../../plugins/bugs/deps.js';
-import { ItemNumbers, type PredictedNumber } from '../../../../plugins/bugs/intake/numbers.js';
+import { ItemNumbers } from '../../../../plugins/bugs/intake/numbers.js';
 import { errorReport, fixtureOn, memoryFixture, settled, STORES } from '../fixture.js';
 
 describe('bugs: numbers of new items', () => {
@@ -35,13 +35,6 @@ describe('bugs: numbers of new items', () => {
     expect(failed.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
     broken = false;
     expect(await numbers.next('one')).to.equal(1);
-    broken = true;
-    const again = await Promise.allSettled([numbers.next('one'), numbers.next('one')]);
-    expect(again.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
-    broken = false;
-    expect(numbers.predicted('one')).to.equal(null);
-    expect(await numbers.next('one')).to.equal(2);
-    expect(numbers.predicted('one')?.n).to.equal(3);
   });
 
   it('are those of the items, whichever reports come together', async () => {
@@ -57,48 +50,6 @@ describe('bugs: numbers of new items', () => {
   });
 
   for (const { name: engine, open } of STORES) {
-    it(`${engine}: are counted with their items once the first is known`, async () => {
-      const opened = await open();
-      try {
-        let writes = 0;
-        const fixture = fixtureOn(opened.store, undefined, (deps) => {
-          const { counters } = deps;
-          const change: typeof counters.change = (...args) => {
-            writes += 1;
-            return counters.change(...args);
-          };
-          deps.counters = { get: (id) => counters.get(id), change } as typeof counters;
-        });
-        await fixture.bugs.record(newGroup(0));
-        const more = await Promise.all([1, 2, 3, 4, 5].map((n) => fixture.bugs.record(newGroup(n))));
-        await settled(fixture);
-        expect(more.map(numberOf).toSorted((a, b) => a - b)).to.deep.equal([2, 3, 4, 5, 6]);
-        expect(writes).to.equal(1);
-        expect(await fixture.deps.counters.get('alpha')).to.deep.equal({ id: 'alpha', n: 6 });
-      } finally {
-        await opened.close();
-      }
-    });
-
-    it(`${engine}: go on from those that are being counted`, async () => {
-      const opened = await open();
-      try {
-        const { deps } = fixtureOn(opened.store);
-        const { transact } = deps;
-        if (transact === null) throw new Error('of a store with transactions');
-        const numbers = new ItemNumbers(deps);
-        expect(await numbers.next('one')).to.equal(1);
-        const counted = [numbers.next('one'), numbers.next('one'), numbers.next('one')];
-        const predicted = [1, 2, 3].map(() => numbers.predicted('one') as PredictedNumber);
-        const written = await Promise.all(predicted.map(({ counted: write }) => transact([write])));
-        expect(written).not.to.include(null);
-        const all = [...(await Promise.all(counted)), ...predicted.map(({ n }) => n)];
-        expect(all.toSorted((a, b) => a - b)).to.deep.equal([2, 3, 4, 5, 6, 7]);
-      } finally {
-        await opened.close();
-      }
-    });
-
     it(`${engine}: of two processes are each another one, and all are there`, async () => {
       const opened = await open();
       try {
