@@ -51,7 +51,8 @@ const PYTHON: Form = {
 };
 
 const JAVA_FILE = /^[\w$.-]{1,200}\.[A-Za-z]{1,10}$/;
-const JAVA_CLASS = /^[\w$]{1,200}(?:\.[\w$]{1,200}){0,30}$/;
+/** The last name has more than `$`: it names the file. */
+const JAVA_CLASS = /^(?:[\w$]{1,200}\.){0,30}\$*\w[\w$]{0,199}$/;
 const JAVA_METHOD = /^[\w$<>-]{1,300}$/;
 const hasJavaFile = ({ file }: StackFrame): boolean => file !== null && JAVA_FILE.test(file);
 

@@ -1,6 +1,6 @@
 /** Making, changing and deleting monitors (contract 30, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { conflict, invalid, owned, ServiceError } from '../../../kernel/errors.js';
+import { conflict, invalid, owned } from '../../../kernel/errors.js';
 import {
   MONITOR_SOURCE,
   type MonitorFields,

@@ -1,6 +1,6 @@
 /** What a webhook may name: installed events, projects, and addresses that deliveries may go to (contract 70, API). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { denied, invalid, invalidQuery, ServiceError } from '../../../kernel/errors.js';
+import { denied, invalid, invalidQuery } from '../../../kernel/errors.js';
 import { grants } from '../../../lib/scopes.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import {
