@@ -144,6 +144,19 @@ export const ownedOrNull = <T extends object>(
   projectOf: (object: T) => string | null,
 ): T | null => (object && (own === null || projectOf(object) === own) ? object : null);
 
+/**
+ * 403 when a caller that is bound to one project names another one (contract 10, tokens).
+ * @param own the only project that the caller may touch; null: all
+ */
+export function requireProject(own: string | null, project: string | null): void {
+  if (own !== null && own !== project) throw denied(`The token is for the project ${own} only.`);
+}
+/** 422: the input names a project that does not exist. @param field where it is named */
+export const unknownProject = (slug: string, field = 'project'): ServiceError =>
+  new ServiceError('unknown_project', `There is no project ${slug.slice(0, 64)}.`, {
+    fields: { [field]: 'is not the slug of a project' },
+  });
+
 export const conflict = (message: string, options?: ErrorOptions): ServiceError =>
   new ServiceError('conflict', message, options);
 /** 403: the token's scopes or project do not allow it. */

@@ -2,12 +2,11 @@
  * What administrators do to tokens, shared by the pages and the command line (contract 10, tokens). Every action is in
  * the audit log before it answers.
  */
-import { invalid, notFound } from '../../kernel/errors.js';
+import { invalid, notFound, unknownProject } from '../../kernel/errors.js';
 import type { Actor } from '../../ports/domain/audit.js';
 import type { NewToken, TokenProjects, TokenRecord } from '../../ports/domain/tokens.js';
 import { MONITOR_SOURCE } from '../../ports/domain/watchdog.js';
 import type { Audit } from './audit/audit.js';
-import { unknownProject } from './tokens/provision.js';
 import type { Tokens } from './tokens/tokens.js';
 
 /** With a `source` a `wd_live_` token is made, which may carry `watchdog:ping` and nothing else. */

@@ -1,5 +1,5 @@
 /** The caller of a service of this plugin: a token, a person, or the service itself. */
-import { denied, ServiceError } from '../../kernel/errors.js';
+import { requireProject, ServiceError } from '../../kernel/errors.js';
 import type { HttpRequest, Principal } from '../../ports/http.js';
 
 export interface BugCaller {
@@ -53,6 +53,4 @@ export function callerOf(principal: Principal): BugCaller {
 }
 
 /** @throws ServiceError insufficient_scope for another project than the token's own (contract 10, tokens) */
-export function mayTouch(caller: BugCaller, project: string): void {
-  if (caller.project !== null && caller.project !== project) throw denied('This token belongs to another project.');
-}
+export const mayTouch = (caller: BugCaller, project: string): void => requireProject(caller.project, project);

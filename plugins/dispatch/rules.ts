@@ -1,6 +1,6 @@
 /** The rules that ask for agents: kept, changed, and asked of every new item. */
 import { collection, inject, injectable, PORT, type Principal } from '../../kernel/contract.js';
-import { conflict, denied, owned, ServiceError } from '../../kernel/errors.js';
+import { conflict, owned, requireProject, unknownProject } from '../../kernel/errors.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
@@ -91,11 +91,8 @@ export class RequestRules {
   }
 
   async #project(principal: Principal, slug: string | null): Promise<string | null> {
-    const own = ownProject(principal);
-    if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
+    requireProject(ownProject(principal), slug);
     if (slug === null || (await this.projects.get(slug)) !== null) return slug;
-    throw new ServiceError('unknown_project', `There is no project ${slug}.`, {
-      fields: { project: 'is not the slug of a project' },
-    });
+    throw unknownProject(slug);
   }
 }

@@ -4,7 +4,7 @@
  * It is recorded as a whole, or large ones in parts: what is counted together is also stored in one turn.
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
-import { denied, ServiceError } from '../../kernel/errors.js';
+import { requireProject, ServiceError } from '../../kernel/errors.js';
 import { BUGS, type BugsApi, type ListedReport, type Recorded } from '../../ports/domain/bugs.js';
 import type {
   ErrorAnswer,
@@ -171,9 +171,7 @@ const failureOf = ({ code, message, fields }: ServiceError): Failed['error'] => 
 
 /** @throws ServiceError insufficient_scope (another project than the token's) */
 function senderOf({ project }: ErrorBody, { principal, address }: TokenCaller): ErrorSender {
-  if (principal.project !== null && principal.project !== project) {
-    throw denied('This token belongs to another project.');
-  }
+  requireProject(principal.project, project);
   const { id, name, token_kind } = principal;
   return { id, name, source: 'app', address, intake: token_kind === 'intake' };
 }

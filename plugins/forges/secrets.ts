@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { collection, inject, injectable, PORT, type Principal } from '../../kernel/contract.js';
-import { denied, notFound } from '../../kernel/errors.js';
+import { denied, notFound, requireProject } from '../../kernel/errors.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
 import { PROJECTS, type ProjectDirectory, type ProjectInfo } from '../../ports/domain/projects.js';
 import type { Cipher } from '../../ports/cipher.js';
@@ -85,8 +85,7 @@ export class ForgeSecrets {
   }
 
   async #need(principal: Principal, slug: string): Promise<ProjectInfo> {
-    if (principal.kind === 'token' && principal.project !== null && principal.project !== slug)
-      throw denied(`The token is for the project ${principal.project} only.`);
+    if (principal.kind === 'token') requireProject(principal.project, slug);
     const project = await this.projects.get(slug);
     if (project === null) throw notFound(`project ${slug.slice(0, 64)}`);
     return project;

@@ -17,7 +17,15 @@ import {
   type Principal,
 } from '../../kernel/contract.js';
 import { namesSystemDirectory } from '../../formats/system-names.js';
-import { conflict, denied, invalid, notFound, ServiceError } from '../../kernel/errors.js';
+import {
+  conflict,
+  denied,
+  invalid,
+  notFound,
+  requireProject,
+  ServiceError,
+  unknownProject,
+} from '../../kernel/errors.js';
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { all } from '../../lib/paging.js';
 import { grants } from '../../lib/scopes.js';
@@ -44,8 +52,7 @@ const THERE: Filter = { leaving_by: null };
 
 /** @throws ServiceError insufficient_scope when the token is for another project */
 export function checkProject(principal: Principal, slug: string): void {
-  if (principal.kind !== 'token' || principal.project === null || principal.project === slug) return;
-  throw denied(`The token is for the project ${principal.project} only.`);
+  if (principal.kind === 'token') requireProject(principal.project, slug);
 }
 
 @injectable()
@@ -110,9 +117,11 @@ export class Projects implements ProjectDirectory {
 
   async accepting(slug: string, what: ProjectInput): Promise<ProjectInfo> {
     const project = await this.get(slug);
-    if (project === null) throw unknown(what, `There is no project ${slug.slice(0, 64)}.`, 'no project has this slug');
+    if (project === null) throw unknownProject(slug, fieldOf(what));
     if (project.archived)
-      throw unknown(what, `The project ${slug} is archived and takes no ${what}.`, `is archived and takes no ${what}`);
+      throw new ServiceError('unknown_project', `The project ${slug} is archived and takes no ${what}.`, {
+        fields: { [fieldOf(what)]: `is archived and takes no ${what}` },
+      });
     return project;
   }
 
@@ -274,8 +283,5 @@ const isAdministrator = (actor: Actor): boolean =>
   typeof actor === 'string' || (actor.kind === 'session' && actor.role === 'admin');
 
 const taken = (slug: string): ServiceError => conflict(`There is a project ${slug}.`, { fields: { slug: 'is taken' } });
-/** @param wrong with the field that names the project in such a call */
-const unknown = (what: ProjectInput, message: string, wrong: string): ServiceError =>
-  new ServiceError('unknown_project', message, {
-    fields: { [what === 'releases' || what === 'licenses' ? 'product' : 'project']: wrong },
-  });
+/** The field that names the project in such a call. */
+const fieldOf = (what: ProjectInput): string => (what === 'releases' || what === 'licenses' ? 'product' : 'project');

@@ -1,7 +1,7 @@
 /** `GET /api/errors/v1/health` (contract 21, release health). */
 import joi from 'joi';
 import { named, whole, type RouteSpec } from '../../kernel/contract.js';
-import { denied, notFound } from '../../kernel/errors.js';
+import { notFound, requireProject } from '../../kernel/errors.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { HealthQuestion, ReleaseHealth } from '../../ports/domain/release-health.js';
 import type { Principal } from '../../ports/http.js';
@@ -73,6 +73,5 @@ export const routes = (figures: ReleaseHealth, projects: Pick<ProjectDirectory, 
 
 /** @throws ServiceError insufficient_scope when the token is for another project */
 function mayRead(principal: Principal, project: string): void {
-  if (principal.kind !== 'token' || principal.project === null || principal.project === project) return;
-  throw denied(`The token is for the project ${principal.project} only.`);
+  if (principal.kind === 'token') requireProject(principal.project, project);
 }

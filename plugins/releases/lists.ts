@@ -1,6 +1,6 @@
 /** The list of releases (contract 40, asking; contract 00, lists). */
 import { inject, injectable, type Principal } from '../../kernel/contract.js';
-import { denied } from '../../kernel/errors.js';
+import { requireProject } from '../../kernel/errors.js';
 import type { Filter } from '../../ports/store.js';
 import { DEPS, type ReleaseDeps } from './deps.js';
 import type { Platform } from '../../formats/platform.js';
@@ -59,9 +59,8 @@ export class ReleaseLists {
 /** A token bound to a project sees that project alone. @throws ServiceError insufficient_scope */
 export function mayRead(principal: Principal, product: string | undefined): string | undefined {
   const own = principal.kind === 'token' ? principal.project : null;
-  if (own === null) return product;
-  if (product !== undefined && product !== own) throw denied('This token belongs to another project.');
-  return own;
+  if (product !== undefined) requireProject(own, product);
+  return own ?? product;
 }
 
 /** @throws ServiceError insufficient_scope */

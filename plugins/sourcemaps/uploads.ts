@@ -1,7 +1,7 @@
 /** What tools upload: bundles by their pieces, and single files (contract 21, Beyond the specification). */
 import { createHash } from 'node:crypto';
 import { inject, injectable, token } from '../../kernel/contract.js';
-import { denied, ServiceError } from '../../kernel/errors.js';
+import { requireProject, ServiceError } from '../../kernel/errors.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { TokenPrincipal } from '../../ports/http.js';
 import { MapRefused, type BundledFile, type UploadedBytes } from '../../ports/source-maps/reader.js';
@@ -219,8 +219,7 @@ export class MapUploads {
       throw new ServiceError('validation_failed', NO_PROJECT, {
         fields: { projects: 'must name a project where the token is bound to none' },
       });
-    if (project !== null && slugs.some((slug) => slug !== project))
-      throw denied('This token belongs to another project.');
+    for (const slug of slugs) requireProject(project, slug);
     for (const slug of slugs) await this.projects.accepting(slug, 'reports');
     return slugs;
   }

@@ -2,7 +2,7 @@
  * Provisioning: a master token makes a sub-token with at most its own rights (contract 10, tokens).
  */
 import type { Clock } from '../../../kernel/contract.js';
-import { denied, ServiceError } from '../../../kernel/errors.js';
+import { denied, ServiceError, unknownProject } from '../../../kernel/errors.js';
 import { grants } from '../../../lib/scopes.js';
 import type { TokenProjects } from '../../../ports/domain/tokens.js';
 import type { Principal } from '../../../ports/http.js';
@@ -27,10 +27,6 @@ export interface Provisioned {
   scopes: string[];
   expires_at: string;
 }
-
-/** A token for a project that is not there. */
-export const unknownProject = (slug: string): ServiceError =>
-  new ServiceError('unknown_project', `There is no project ${slug}.`, { fields: { project: 'is unknown' } });
 
 /** @throws ServiceError insufficient_scope, validation_failed, unknown_project, unauthorized, conflict */
 export async function provision(

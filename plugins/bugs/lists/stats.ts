@@ -10,7 +10,7 @@
  * Rejected: counters per day, which a crash between two documents would leave wrong for ever.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { denied } from '../../../kernel/errors.js';
+import { requireProject } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
@@ -65,8 +65,7 @@ export class Stats {
    * @throws ServiceError insufficient_scope for another project than the caller's
    */
   async of(caller: Pick<BugCaller, 'project'>, asked: string | null = null): Promise<StatsAnswer> {
-    if (asked !== null && caller.project !== null && asked !== caller.project)
-      throw denied('The token belongs to another project.');
+    if (asked !== null) requireProject(caller.project, asked);
     const project = caller.project ?? asked;
     const key = project ?? '';
     const kept = this.#kept.get(key);

@@ -1,7 +1,15 @@
 /** The ignore rules and their operations, shared by the API and the pages (contract 21, ignore rules). */
 import { changedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { conflict, denied, notFound, owned, ServiceError } from '../../../kernel/errors.js';
+import {
+  conflict,
+  denied,
+  notFound,
+  owned,
+  requireProject,
+  ServiceError,
+  unknownProject,
+} from '../../../kernel/errors.js';
 import type { Mutable } from '../../../ports/domain/bugs.js';
 import type { Filter } from '../../../ports/store.js';
 import { RuleBook } from './book.js';
@@ -55,8 +63,7 @@ export class Registry {
   ): Promise<ReadablePage<RuleView> & { count: () => Promise<number> }> {
     const own = projectOf(principal);
     const { project, enabled, match_type } = query;
-    if (own !== null && project !== undefined && project !== own)
-      throw denied(`The token is for the project ${own} only.`);
+    if (project !== undefined) requireProject(own, project);
     const filter: Filter = {
       deleted_at: null,
       ...(project !== undefined && { project }),
@@ -238,12 +245,9 @@ export class Registry {
 
   async #project(principal: Principal, given: string | null): Promise<string | null> {
     const slug = given === '' ? null : given;
-    const own = projectOf(principal);
-    if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
+    requireProject(projectOf(principal), slug);
     if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
-    throw new ServiceError('unknown_project', `There is no project ${slug}.`, {
-      fields: { project: 'is not the slug of a project' },
-    });
+    throw unknownProject(slug);
   }
 
   async #record(

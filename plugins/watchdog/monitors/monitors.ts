@@ -1,6 +1,6 @@
 /** Making, changing and deleting monitors (contract 30, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { conflict, invalid, owned } from '../../../kernel/errors.js';
+import { conflict, invalid, owned, unknownProject } from '../../../kernel/errors.js';
 import {
   MONITOR_SOURCE,
   type MonitorFields,
@@ -189,9 +189,7 @@ export class Monitors {
 
   async #checkProject(slug: string | null | undefined): Promise<void> {
     if (slug === null || slug === undefined) return;
-    if ((await this.deps.projects.get(slug)) === null) {
-      throw new ServiceError('unknown_project', `There is no project ${slug}.`, { fields: { project: 'is unknown' } });
-    }
+    if ((await this.deps.projects.get(slug)) === null) throw unknownProject(slug);
   }
 }
 

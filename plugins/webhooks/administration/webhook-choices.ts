@@ -1,6 +1,6 @@
 /** What a webhook may name: installed events, projects, and addresses that deliveries may go to (contract 70, API). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { denied, invalid, invalidQuery } from '../../../kernel/errors.js';
+import { denied, invalid, invalidQuery, unknownProject } from '../../../kernel/errors.js';
 import { grants } from '../../../lib/scopes.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import {
@@ -87,9 +87,7 @@ export class WebhookChoices {
     const slug = given === '' ? null : given;
     checkProject(principal, slug);
     if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
-    throw new ServiceError('unknown_project', `There is no project ${slug}.`, {
-      fields: { project_slug: 'is not the slug of a project' },
-    });
+    throw unknownProject(slug, 'project_slug');
   }
 
   signable({ enabled, secret }: Pick<Webhook, 'enabled' | 'secret'>): void {

@@ -288,7 +288,7 @@ describe('projects', function () {
         expect(archived.fields).to.deep.equal({ [field]: `is archived and takes no ${what}` });
         const unknown = await refused(fixture.parts.projects.accepting('nope', what));
         expect(unknown.message).to.equal('There is no project nope.');
-        expect(unknown.fields).to.deep.equal({ [field]: 'no project has this slug' });
+        expect(unknown.fields).to.deep.equal({ [field]: 'is not the slug of a project' });
       }
     });
 
