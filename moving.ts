@@ -149,7 +149,7 @@ export async function importFrom(path: string): Promise<Imported> {
   const keys = await keysOf(core, false);
   await refuseOtherKeys(head, core);
   const declared = await declaredBy(configuration);
-  refuseUnknownMigrations(head, declared.migrations);
+  refuseUnknownMigrations(head, declared);
   const work = async (releases: ReleaseStore): Promise<Imported> =>
     withStore(await storeOf(core), async (store) => {
       const there = (await isHalfImported(store)) ? null : await contentOf(store, FIRST_START);
@@ -247,8 +247,15 @@ async function refuseOtherKeys({ keys }: ArchiveHead, core: Core): Promise<void>
 }
 
 /** @throws Error for an archive of a newer version */
-function refuseUnknownMigrations(head: ArchiveHead, known: readonly string[]): void {
-  const plugins = new Set(known.map((id) => id.split(':')[0]));
+function refuseUnknownMigrations(
+  head: ArchiveHead,
+  { migrations: known, collections }: Awaited<ReturnType<Kernel['examine']>>,
+): void {
+  // A plugin that has no migration yet is known by its collections.
+  const plugins = new Set([
+    ...known.map((id) => id.split(':')[0]),
+    ...collections.map(({ name }) => name.split('_')[0]),
+  ]);
   const unknown = (head.migrations ?? []).filter((id) => plugins.has(id.split(':')[0] ?? '') && !known.includes(id));
   if (unknown.length > 0)
     throw new Error(

@@ -46,6 +46,12 @@ export interface PackageLimits {
 /** Contract 40, refused packages. */
 export const PACKAGE_LIMITS: PackageLimits = { entries: 200_000, unpackedBytes: 8 * 1024 ** 3, ratio: 200 };
 
+/** What an empty file holds: a package may list 200,000 of them. */
+const EMPTY_SHA256 = createHash('sha256').digest('hex');
+const NO_CONTENT: AsyncIterable<Uint8Array> = {
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
+};
+
 /** A package that unpacks to less may have any ratio. */
 const RATIO_FROM_BYTES = 64 * 1024 ** 2;
 /** The limit of all paths together. */
@@ -205,8 +211,13 @@ class PackageReader {
       throw new UnsafePackage(path, `is larger than ${this.#limits.unpackedBytes} bytes`);
     if (size > this.#largest.size) this.#largest = { path, size };
     const { entry = null, onFile } = this.options;
-    const starts = isProgram(await this.#tar.peek(Math.min(size, 4)));
+    const starts = size > 0 && isProgram(await this.#tar.peek(Math.min(size, 4)));
     const mode: FileMode = executable || starts || path === entry ? '0755' : '0644';
+    if (size === 0) {
+      await onFile?.({ path, size, mode }, NO_CONTENT);
+      this.#files.push({ path, size, sha256: EMPTY_SHA256, mode });
+      return;
+    }
     const hash = createHash('sha256');
     const content = new Content(this.#tar, size, hash);
     await onFile?.({ path, size, mode }, content);

@@ -4,6 +4,8 @@
  * documents.
  */
 import { createHash } from 'node:crypto';
+import { isPlatform } from '../../formats/platform.js';
+import { isVersion } from '../../lib/versions.js';
 import type { ManifestTexts, PackageStore, ReleasePlace, ReleaseStore } from '../../ports/release-store.js';
 import { parsed } from './container/head.js';
 import type { FileEntry } from '../../formats/archive.js';
@@ -13,7 +15,10 @@ import { textEntry, type ArchiveEntry, type WrittenArchive } from './container/w
 
 const PACKAGE = /^releases\/([0-9a-f]{64})\.tar\.gz$/;
 const PLACE = /^releases\/places\/\d{6}\.json$/;
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
+/** Of a product and a channel. */
+const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+/** The store's own file beside channels. */
+const LATEST = 'latest.json';
 /** Of one manifest, which lists up to 200,000 files. */
 const MAX_PLACE_BYTES = 128 * 1024 * 1024;
 const PACKAGE_FILE = 'package.tar.gz';
@@ -61,6 +66,13 @@ async function* bytesOf(releases: ReleaseStore, place: ReleasePlace): AsyncGener
   if (file !== null) yield* file.read(0, file.size);
 }
 
+/** Reads an entry below `releases/` and keeps nothing. @throws ArchiveRejected */
+export async function checkPackageEntry(entry: FileEntry, content: AsyncIterable<Uint8Array>): Promise<void> {
+  if (PACKAGE.test(entry.path)) return;
+  if (!PLACE.test(entry.path)) throw new ArchiveRejected(`holds ${entry.path}, which has no place in it`);
+  placedOf(await entryText(entry, content, MAX_PLACE_BYTES));
+}
+
 /** Packages on their way from an archive into a release store: staged, where nobody is offered them. */
 export class StagedPackages {
   /** Hash → id of the staged package. */
@@ -91,17 +103,23 @@ export class StagedPackages {
 /** @throws ArchiveRejected */
 export function placedOf(text: string): PlacedPackage {
   const { place, sha256, texts } = (parsed(text) ?? {}) as Partial<PlacedPackage>;
-  const names = [place?.product, place?.channel, place?.version, place?.platform];
   const { manifest, signature } = texts ?? {};
   const whole =
-    names.every((name) => typeof name === 'string' && NAME.test(name)) &&
+    isPlace(place) &&
     typeof sha256 === 'string' &&
     typeof manifest === 'string' &&
     (signature === null || typeof signature === 'string');
   if (!whole) throw new ArchiveRejected('describes a package that has no place');
-  const { product, channel, version, platform } = place as ReleasePlace;
+  const { product, channel, version, platform } = place;
   return { place: { product, channel, version, platform }, sha256, texts: { manifest, signature } };
 }
+
+const isPlace = (place: Partial<ReleasePlace> | undefined): place is ReleasePlace =>
+  [place?.product, place?.channel].every((name) => typeof name === 'string' && SLUG.test(name) && name !== LATEST) &&
+  typeof place?.version === 'string' &&
+  place.version.length < 255 &&
+  isVersion(place.version) &&
+  isPlatform(place.platform);
 
 /**
  * Puts staged packages in their places. A run that was cut off is made up for by another: what is in place stays.

@@ -46,10 +46,14 @@ function csvLines(text: string, separator: string): string[][] {
   return [...lines, line].filter((cells) => cells.some((one) => one.trim() !== ''));
 }
 
-/** Rows of a CSV file by the names in its first line, which also shows whether it separates by comma or semicolon. */
+/** Each row becomes an object of as many fields: a long first line would multiply the work. */
+const MAX_COLUMNS = 1_000;
+
+/** Rows of a CSV file by the names in its first line, which also shows whether it separates by comma or semicolon; none where there are too many names. */
 export function parseCsv(text: string): Record<string, string>[] {
   const [head = ''] = text.split('\n', 1);
   const separator = head.split(';').length > head.split(',').length ? ';' : ',';
   const [names = [], ...rows] = csvLines(text.replace(/^\ufeff/, ''), separator);
+  if (names.length > MAX_COLUMNS) return [];
   return rows.map((cells) => Object.fromEntries(names.map((name, at) => [name.trim(), cells[at] ?? ''])));
 }

@@ -22,19 +22,17 @@ const HASHED_UNITS = 512 * 1024;
 /** @param release has its files in the order of their paths by code point */
 export async function buildManifest(release: ManifestInput, pause: () => Promise<void> = turn): Promise<BuiltManifest> {
   const perPiece = Math.max(1, Math.floor(FILES / (1 + release.preserve_patterns.length / PATTERNS)));
-  const texts: string[] = [];
   const parts: Buffer[] = [];
   const sum = createHash('sha256');
   for (const piece of manifestPieces(release, perPiece)) {
     const part = Buffer.from(piece);
     sum.update(part);
-    texts.push(piece);
     parts.push(part);
     await pause();
   }
-  const text = texts.join('');
+  const bytes = Buffer.concat(parts);
   await pause();
-  return { text, bytes: Buffer.concat(parts), sha256: sum.digest('hex') };
+  return { text: bytes.toString(), bytes, sha256: sum.digest('hex') };
 }
 
 export async function hashOf(text: string, pause: () => Promise<void> = turn): Promise<string> {

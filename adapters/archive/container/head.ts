@@ -41,11 +41,13 @@ export function headOf(text: string): ArchiveHead {
     throw new ArchiveRejected(`has format ${String(head.format_version)}, and this version reads ${FORMAT_VERSION}`);
   const { kind, keys, migrations } = head;
   if (kind !== 'backup' && kind !== 'export') throw new ArchiveRejected('is of an unknown kind');
+  if (migrations !== null && !Array.isArray(migrations)) throw notWhole();
   const texts = [head.version, head.created_at, head.engine, ...(migrations ?? [])];
-  if (texts.some((one) => typeof one !== 'string') || typeof keys !== 'object' || keys === null)
-    throw new ArchiveRejected(`has a ${HEAD_ENTRY} that is not whole`);
+  if (texts.some((one) => typeof one !== 'string') || typeof keys !== 'object' || keys === null) throw notWhole();
   return head as ArchiveHead;
 }
+
+const notWhole = (): ArchiveRejected => new ArchiveRejected(`has a ${HEAD_ENTRY} that is not whole`);
 
 /** @throws ArchiveRejected */
 export function parsed(text: string): unknown {

@@ -72,7 +72,8 @@ export async function entryText(entry: FileEntry, content: AsyncIterable<Uint8Ar
 
 function compare(found: readonly EntryHash[], told: unknown): void {
   const listed = (told as { entries?: unknown } | null)?.entries;
-  if (!Array.isArray(listed)) throw new ArchiveRejected(`has a ${HASHES_ENTRY} without entries`);
+  if (!Array.isArray(listed) || listed.some((entry) => typeof entry !== 'object' || entry === null))
+    throw new ArchiveRejected(`has a ${HASHES_ENTRY} without entries`);
   const hashes = new Map((listed as EntryHash[]).map((entry) => [entry.path, entry]));
   for (const { path, size, sha256 } of found) {
     if (path === HASHES_ENTRY) continue;

@@ -7,6 +7,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { canonicalJson, type JsonValue } from '../../../formats/canonical-json.js';
 import { withBytes } from '../../../ports/document.js';
 import type { Doc } from '../../../ports/store.js';
+import { parsed } from '../container/head.js';
 import { ArchiveRejected } from '../container/rejected.js';
 
 export const CONTENTS_ENTRY = 'contents.json';
@@ -17,6 +18,13 @@ export const MOVES = 'kernel_moves';
 const OWN = new Set(['kernel_leases', MOVES]);
 /** What a store's indexes are is its own; the next start makes those that are missing. */
 const INDEXES = /^[a-z0-9]+:indexes-[0-9a-f]+$/;
+/** A body has 64 levels at most; what is made of it has a few more. */
+const MAX_DEPTH = 200;
+const MAX_VALUES = 1_000_000;
+/** Of a part, which ends after 4 MiB. */
+const MAX_DOCUMENTS = 500_000;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const PART = /^collections\/([a-z][a-z0-9_]*)\/\d{6}\.jsonl$/;
 
@@ -33,7 +41,7 @@ export interface Contents {
   sha256: string;
 }
 
-export const travels = (collection: string): boolean => !OWN.has(collection);
+export const travels = (collection: string): boolean => !OWN.has(collection) && !collection.startsWith('sqlite_');
 
 export const isOfIndexes = (collection: string, { id }: Doc): boolean => collection === MIGRATIONS && INDEXES.test(id);
 
@@ -49,6 +57,43 @@ export const partEntry = (collection: string, n: number): string =>
 
 /** The collection of an entry; null: it is none of documents. */
 export const collectionOfEntry = (path: string): string | null => PART.exec(path)?.[1] ?? null;
+
+/**
+ * The documents of a part.
+ * @throws ArchiveRejected for what no store has written
+ */
+export function documentsIn(text: string, path: string): Doc[] {
+  const lines = text.split('\n');
+  if (lines.pop() !== '') throw new ArchiveRejected(`holds ${path}, whose last line is cut short`);
+  if (lines.length > MAX_DOCUMENTS)
+    throw new ArchiveRejected(`holds ${path} with more than ${MAX_DOCUMENTS} documents`);
+  return lines.map((line) => {
+    const excess = findExcess(line);
+    if (excess !== null) throw new ArchiveRejected(`holds ${path} with a document of more than ${excess}`);
+    const doc = parsed(line) as Doc | null;
+    if (typeof doc !== 'object' || typeof doc?.id !== 'string' || doc.id === '')
+      throw new ArchiveRejected(`holds ${path} with a line that is no document`);
+    return doc;
+  });
+}
+
+/** Counts brackets and commas outside of texts before the line is parsed. Null: it is within the limits. */
+function findExcess(line: string): string | null {
+  let depth = 0;
+  let values = 0;
+  let inText = false;
+  for (let at = 0; at < line.length; at++) {
+    const char = line.charCodeAt(at);
+    if (char === QUOTE) inText = !inText;
+    else if (inText) at += char === BACKSLASH ? 1 : 0;
+    else if (char === 0x5b || char === 0x7b) depth++;
+    else if (char === 0x5d || char === 0x7d) depth--;
+    else if (char === 0x2c) values++;
+    if (depth > MAX_DEPTH) return `${MAX_DEPTH} levels`;
+    if (values > MAX_VALUES) return `${MAX_VALUES} values`;
+  }
+  return null;
+}
 
 /** Bytes are written in base64. */
 export function lineOf(doc: Doc): string {

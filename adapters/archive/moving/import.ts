@@ -7,11 +7,21 @@ import type { CollectionSpec, Doc, DocumentStore, Filter } from '../../../ports/
 import { parsed, type ArchiveHead } from '../container/head.js';
 import { entryText, readArchive } from '../container/reader.js';
 import { ArchiveRejected } from '../container/rejected.js';
-import { putPackages, StagedPackages, type PackageTarget, type PlacedPackage } from '../packages.js';
-import { collectionOfEntry, CONTENTS_ENTRY, ContentsHash, docFrom, MOVES, travels, type Contents } from './contents.js';
+import { checkPackageEntry, putPackages, StagedPackages, type PackageTarget, type PlacedPackage } from '../packages.js';
+import {
+  collectionOfEntry,
+  CONTENTS_ENTRY,
+  ContentsHash,
+  docFrom,
+  documentsIn,
+  isOfStore,
+  MOVES,
+  travels,
+  type Contents,
+} from './contents.js';
 
-/** Of one part: a line is at most the largest document. */
-const MAX_PART_BYTES = 128 * 1024 * 1024;
+/** A part ends after 4 MiB, and its last line is at most the largest document. */
+const MAX_PART_BYTES = 48 * 1024 * 1024;
 const BATCH = 500;
 const ID = 'import';
 
@@ -81,8 +91,7 @@ export async function judgeExport(file: string): Promise<{ head: ArchiveHead; co
       const text = await entryText(entry, content, MAX_PART_BYTES);
       hash.add(collection, text, documentsIn(text, entry.path).length);
     } else if (entry.path === CONTENTS_ENTRY) told = await entryText(entry, content, MAX_PART_BYTES);
-    else if (!entry.path.startsWith('releases/'))
-      throw new ArchiveRejected(`holds ${entry.path}, which has no place in it`);
+    else await checkPackageEntry(entry, content);
   });
   const contents = hash.contents();
   if (told === null) throw new ArchiveRejected(`lacks ${CONTENTS_ENTRY}`);
@@ -117,7 +126,7 @@ export async function importDocuments(
         await insertAll(
           store,
           collection,
-          docs.map((doc) => docFrom(doc, collection, bytes)),
+          docs.filter((doc) => !isOfStore(collection, doc)).map((doc) => docFrom(doc, collection, bytes)),
         );
         documents += docs.length;
       } else if (entry.path.startsWith('releases/')) {
@@ -140,18 +149,6 @@ export async function importDocuments(
 /** All but the marker. */
 async function empty(store: DocumentStore): Promise<void> {
   for (const name of await store.collections()) if (name !== MOVES) await store.collection<Doc>(name).remove({});
-}
-
-/** @throws ArchiveRejected */
-function documentsIn(text: string, path: string): Doc[] {
-  const lines = text.split('\n');
-  if (lines.pop() !== '') throw new ArchiveRejected(`holds ${path}, whose last line is cut short`);
-  return lines.map((line) => {
-    const doc = parsed(line) as Doc | null;
-    if (typeof doc !== 'object' || typeof doc?.id !== 'string')
-      throw new ArchiveRejected(`holds ${path} with a line that is no document`);
-    return doc;
-  });
 }
 
 async function insertAll(store: DocumentStore, name: string, docs: readonly Doc[]): Promise<void> {

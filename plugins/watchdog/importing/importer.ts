@@ -195,14 +195,19 @@ export class Importer {
 /** Each behind its parent; on a circle nobody has one. */
 function parentsFirst(all: readonly ImportedMonitor[]): ImportedMonitor[] {
   const byKey = new Map(all.map((one) => [one.key, one]));
+  const depths = new Map<ImportedMonitor, number>();
+  /** Each chain is walked once, so that a chain of thousands does not take millions of steps. */
   const depth = (one: ImportedMonitor): number => {
-    const seen = new Set<string>();
+    const chain: ImportedMonitor[] = [];
     let at: ImportedMonitor | undefined = one;
-    while (at !== undefined && at.parent_key !== null && !seen.has(at.key)) {
-      seen.add(at.key);
+    while (at !== undefined && at.parent_key !== null && !depths.has(at)) {
+      chain.push(at);
+      depths.set(at, 0);
       at = byKey.get(at.parent_key);
     }
-    return seen.size;
+    let above = at === undefined ? 0 : (depths.get(at) ?? 0);
+    for (const link of chain.toReversed()) depths.set(link, ++above);
+    return above;
   };
   return all
     .map((one) => ({ one, depth: depth(one) }))

@@ -54,6 +54,24 @@ for (const engine of ENGINES)
       }
     });
 
+    it('are of the item’s project alone, whatever words, class and file those of another share with it', async () => {
+      const fields = {
+        title: 'Quarantined conveyor deadlocks',
+        description: 'The quarantined conveyor deadlocks whenever pallets overflow.',
+        exception_class: 'ConveyorError',
+        file_path: 'src/conveyor.ts',
+      };
+      const own = await fixture.bugs.record(errorReport(fields));
+      for (const nth of ['a', 'b', 'c']) {
+        const elsewhere = { ...fields, project: 'beta', title: `${fields.title} ${nth}`, error_message: nth };
+        await fixture.bugs.record(errorReport(elsewhere));
+      }
+      const bound = { ...MANAGER, project: 'alpha' };
+      expect(await fixture.lists.similar(own.id, bound, 50)).to.deep.equal([]);
+      const { item } = await fixture.leases.claim(own.id, bound, {});
+      expect((await fixture.lists.briefing(item)).similar).to.deep.equal([]);
+    });
+
     it('are returned with a claim, at most three', async () => {
       const made: string[] = [];
       for (const nth of ['first', 'second', 'third', 'fourth', 'fifth'])

@@ -1,6 +1,7 @@
 /** Moving from Healthchecks and Uptime Kuma: their exports, and their addresses afterwards (contract 30). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { parseColumns } from '../../../../plugins/watchdog/importing/columns.js';
 import { checksOf } from '../../../../plugins/watchdog/importing/healthchecks.js';
 import { NotImportable, createSource } from '../../../../plugins/watchdog/importing/imported.js';
 import { monitorsOf } from '../../../../plugins/watchdog/importing/kuma.js';
@@ -87,6 +88,20 @@ describe('importing monitors', () => {
     for (const text of ['', '[', '{}', '{"checks":3}', 'null'])
       expect(() => checksOf(text), text).to.throw(NotImportable);
     expect(checksOf('{"checks":[null,3,"x"]}')).to.deep.equal([]);
+  });
+
+  it('rejects a CSV file whose first line has thousands of names', () => {
+    const wide = `name${',x'.repeat(100_000)}\n${'a\n'.repeat(100_000)}`;
+    expect(() => parseColumns(wide)).to.throw(NotImportable);
+  });
+
+  it('imports a chain of parents from its top, and breaks a circle', async () => {
+    const rows = Array.from({ length: 40 }, (_, i) => `c${i},${i === 0 ? '' : `c${i - 1}`}`).toReversed();
+    const circle = ['r1,r2', 'r2,r3', 'r3,r1', 'lost,nowhere'];
+    const text = ['source,parent_source,group', ...[...rows, ...circle].map((row) => `${row},true`)].join('\n');
+    const { created } = await fixture.importer.take(parseColumns(text));
+    expect(created.filter((source) => source.startsWith('c'))).to.deep.equal(rows.map((_, i) => `c${i}`));
+    expect(created).to.include.members(['r1', 'r2', 'r3', 'lost']);
   });
 
   it('rejects more monitors than the limit, with the number', async () => {

@@ -1,0 +1,194 @@
+/**
+ * Attacks on `aos import` and `aos restore`, against the real program: an administrator is given an archive that somebody
+ * has made or changed (docs/security.md, archives). Hashes and contents are right, so that nothing but the attack is
+ * wrong with it.
+ */
+import { createHash } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { ContentsHash, collectionOfEntry } from '../../../adapters/archive/moving/contents.js';
+import { gzipOf, packageOf, tarHeader, tarOf } from '../../support/archives.js';
+import { prepare } from '../../support/prepared.js';
+import { aos, aosJson, serviceEnv } from '../../support/service.js';
+
+interface Entry {
+  name: string;
+  content: Buffer;
+}
+
+const KEYS = ['data-key', 'license-key', 'release-key.pem'];
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+const textEntry = (name: string, text: string): Entry => ({ name, content: Buffer.from(text) });
+const part = (collection: string, text: string): Entry => textEntry(`collections/${collection}/000099.jsonl`, text);
+const json = (value: unknown): string => JSON.stringify(value);
+
+function unpack(archive: Buffer): Entry[] {
+  const tar = gunzipSync(archive);
+  const entries: Entry[] = [];
+  for (let at = 0; tar[at] !== 0;) {
+    const name = tar.toString('utf8', at, tar.indexOf(0, at));
+    const size = Number.parseInt(tar.toString('latin1', at + 124, at + 135), 8);
+    entries.push({ name, content: tar.subarray(at + 512, at + 512 + size) });
+    at += 512 + Math.ceil(size / 512) * 512;
+  }
+  return entries;
+}
+
+/** With more entries before its contents, and the right hashes of all. */
+function pack(entries: readonly Entry[], ...more: Entry[]): Buffer {
+  const plain = entries.filter(({ name }) => !['hashes.json', 'contents.json'].includes(name));
+  const isExport = plain.length < entries.length - 1;
+  const whole = [...plain, ...more.filter(({ name }) => !name.startsWith('releases/'))];
+  if (isExport) {
+    const hash = new ContentsHash();
+    for (const { name, content } of whole) {
+      const collection = collectionOfEntry(name);
+      if (collection !== null) hash.add(collection, content, content.toString().split('\n').length - 1);
+    }
+    whole.push(textEntry('contents.json', json(hash.contents())));
+  }
+  whole.push(...more.filter(({ name }) => name.startsWith('releases/')));
+  const listed = whole.map(({ name, content }) => ({ path: name, size: content.length, sha256: sha256(content) }));
+  return gzipOf(tarOf(...whole, textEntry('hashes.json', json({ entries: listed }))));
+}
+
+const PACKAGE = packageOf({ name: 'app.js', content: 'x' });
+function placed(place: object): Entry[] {
+  const whole = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any', ...place };
+  const row = { place: whole, sha256: sha256(PACKAGE), texts: { manifest: '{}', signature: null } };
+  return [
+    { name: `releases/${sha256(PACKAGE)}.tar.gz`, content: PACKAGE },
+    textEntry('releases/places/000001.json', json(row)),
+  ];
+}
+
+type Attack = readonly [name: string, why: RegExp, archive: (whole: Entry[]) => Buffer];
+const documents = (name: string, why: RegExp, collection: string, text: () => string): Attack => [
+  name,
+  why,
+  (whole) => pack(whole, part(collection, text())),
+];
+const packages = (name: string, place: object): Attack => [
+  name,
+  /describes a package that has no place/,
+  (whole) => pack(whole, ...placed(place)),
+];
+const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+const head = (over: object) => (whole: Entry[]) =>
+  pack(
+    whole.map((entry) =>
+      entry.name === 'archive.json'
+        ? textEntry(entry.name, json({ ...(JSON.parse(String(entry.content)) as object), ...over }))
+        : entry,
+    ),
+  );
+
+const PACKAGES: readonly Attack[] = [
+  packages('a channel that is a file of the store', { channel: 'latest.json' }),
+  packages('a product that is a path', { product: '../keys' }),
+  packages('a product that is an access file', { product: '.htaccess' }),
+  packages('a version that is none', { version: 'latest.json' }),
+  packages('a platform that is none', { platform: 'amiga' }),
+];
+const IMPORTS: readonly Attack[] = [
+  documents('a document nested a million levels deep', /of more than 200 levels/, 'bugs_items', () => {
+    return `{"id":"a","x":${nested(1_000_000)}}\n`;
+  }),
+  documents('a document of 20 million values', /of more than 1000000 values/, 'bugs_items', () => {
+    return `{"id":"a","x":[${'1,'.repeat(20_000_000)}1]}\n`;
+  }),
+  documents('a part of a million documents', /more than 500000 documents/, 'bugs_items', () => {
+    return Array.from({ length: 1_000_000 }, (_, n) => `{"id":"${n}"}\n`).join('');
+  }),
+  documents(
+    'a line of 60 MB',
+    /more than \d+ bytes/,
+    'bugs_items',
+    () => `{"id":"a","x":"${'x'.repeat(60_000_000)}"}\n`,
+  ),
+  documents('a document without an id', /is no document/, 'bugs_items', () => '{"a":1}\n'),
+  documents('a document with an empty id', /is no document/, 'bugs_items', () => '{"id":""}\n'),
+  documents('a table of SQLite as a collection', /has no place in it/, 'sqlite_master', () => '{"id":"a"}\n'),
+  documents('a mark of an import', /has no place in it/, 'kernel_moves', () => '{"id":"import"}\n'),
+  ['a head whose migrations are no list', /archive\.json that is not whole/, head({ migrations: 5 })],
+  ['a head with a migration of a plugin without any', /does not know/, head({ migrations: ['bugs:999-later'] })],
+  [
+    'a list of hashes that holds null',
+    /hashes\.json without entries/,
+    (whole) => gzipOf(tarOf(...whole.slice(0, -1), textEntry('hashes.json', '{"entries":[null]}'))),
+  ],
+  [
+    'an entry that claims eight gigabytes',
+    /more than \d+ bytes/,
+    (whole) =>
+      gzipOf(
+        tarOf(
+          ...whole.slice(0, 1),
+          tarHeader({ name: 'collections/bugs_items/000001.jsonl', size: 8 * 1024 ** 3 - 1 }),
+        ),
+      ),
+  ],
+  ...PACKAGES,
+];
+
+describe('hostile archives', function () {
+  this.timeout(600_000);
+  let folder: string;
+  const at = (...names: string[]): string => join(folder, ...names);
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'aos-hostile-'));
+    await prepare(at('first'), serviceEnv);
+    const env = withOwnKeys('first');
+    await aosJson(env, ['export', at('e.tar.gz')]);
+    await aosJson(env, ['backup', at('b.tar.gz')]);
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  function withOwnKeys(name: string): NodeJS.ProcessEnv {
+    const env = serviceEnv(at(name));
+    delete env['SVC_RELEASE_PRIVATE_KEY'];
+    return env;
+  }
+
+  async function refused(command: 'import' | 'restore', why: RegExp, archive: Buffer): Promise<void> {
+    await rm(at('target'), { recursive: true, force: true });
+    await mkdir(at('target'));
+    for (const key of KEYS) await cp(at('first', key), at('target', key)).catch(() => undefined);
+    await writeFile(at('x.tar.gz'), archive, { mode: 0o600 });
+    const files = async (): Promise<string[]> =>
+      (await readdir(at('target'), { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => name)
+        .toSorted();
+    const before = await files();
+    const { code, stderr } = await aos(withOwnKeys('target'), [command, at('x.tar.gz')]);
+    expect(stderr).to.match(why);
+    expect(stderr.trim().split('\n')).to.have.lengthOf(1);
+    expect(code).to.equal(1);
+    expect(await files()).to.deep.equal(before);
+  }
+
+  for (const [name, why, archive] of IMPORTS)
+    it(`an import refuses ${name}, and changes nothing`, async () => {
+      await refused('import', why, archive(unpack(await readFile(at('e.tar.gz')))));
+    });
+
+  for (const [name, why, archive] of PACKAGES)
+    it(`a restore refuses ${name}, and changes nothing`, async () => {
+      await refused('restore', why, archive(unpack(await readFile(at('b.tar.gz')))));
+    });
+
+  it('an import leaves out fingerprints of keys that an archive brings', async () => {
+    const whole = unpack(await readFile(at('e.tar.gz')));
+    await writeFile(at('keys.tar.gz'), pack(whole, part('kernel_keys', '{"id":"forged","fingerprint":"00"}\n')));
+    await mkdir(at('imported'));
+    for (const key of KEYS) await cp(at('first', key), at('imported', key)).catch(() => undefined);
+    await aosJson(withOwnKeys('imported'), ['import', at('keys.tar.gz')]);
+    await aosJson(withOwnKeys('imported'), ['export', at('again.tar.gz')]);
+    const rows = unpack(await readFile(at('again.tar.gz'))).filter(({ name }) => name.includes('kernel_keys'));
+    expect(rows.map(({ content }) => String(content)).join('')).not.to.include('forged');
+  });
+});
