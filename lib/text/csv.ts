@@ -49,7 +49,10 @@ function csvLines(text: string, separator: string): string[][] {
 /** Each row becomes an object of as many fields: a long first line would multiply the work. */
 const MAX_COLUMNS = 1_000;
 
-/** Rows of a CSV file by the names in its first line, which also shows whether it separates by comma or semicolon; none where there are too many names. */
+/**
+ * Rows of a CSV file by the names in its first line, which also shows whether it separates by comma or semicolon. None
+ * where it has too many names.
+ */
 export function parseCsv(text: string): Record<string, string>[] {
   const [head = ''] = text.split('\n', 1);
   const separator = head.split(';').length > head.split(',').length ? ';' : ',';
