@@ -148,7 +148,10 @@ export class HapiServer implements HttpServer {
         }
       }
     };
-    each(parts.routes, (route) => this.#mountRoute(route, new ApiRoute(route, shared)));
+    each(parts.routes, (route) => {
+      this.#mountRoute(route, new ApiRoute(route, shared));
+      if (route.spec.onOwnHosts === true) shared.ownHostPaths.add(route.plugin, route.spec.path);
+    });
     each(parts.pages, (page) => this.#mountPage(page, shared));
     for (const own of ownPages(shared)) {
       if (!shared.hasPage(own.spec.path)) this.#mountPage(own, shared);

@@ -9,6 +9,7 @@ import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
+import { MAIL_QUEUE } from '../../ports/domain/mail/mail-queue.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
 import type { EgressPolicy } from '../../ports/outbound.js';
 import { DAY_MS, isoOf } from '../../lib/time.js';
@@ -18,6 +19,7 @@ import { ChannelSettings } from './channels/channel-settings.js';
 import { Channels } from './channels/channels.js';
 import { KIND_NAMES } from './channels/kinds.js';
 import { routes } from './http/routes.js';
+import { StoredMails } from './mail/mail-queue.js';
 import { MIGRATIONS } from './migrations.js';
 import type { StoredNote } from './notes/stored-note.js';
 import { LISTENED_EVENTS } from './notes/topics.js';
@@ -26,7 +28,7 @@ import { panels } from './pages/panels.js';
 import { channelSearch } from './pages/search.js';
 import { DisabledChannels, expireNotes } from './sending/disabled-channels.js';
 import { Dispatcher } from './sending/dispatcher.js';
-import type { SmtpConfig } from './services/email.js';
+import { EmailSender, type SmtpConfig } from './services/email.js';
 import { listEventReceivers } from './sending/event-receivers.js';
 import { NoteOutcomes } from './sending/outcomes.js';
 import { NoteQueue } from './sending/queue.js';
@@ -76,6 +78,7 @@ export default definePlugin<NotificationsConfig>({
   title: 'Notifications',
   needs: [AUDIT.name, PROJECTS.name],
   uses: [WATCHDOG.name],
+  provides: [MAIL_QUEUE.name],
   extends: [ALARM_RECEIVERS.point, PROJECT_BELONGINGS.point, SEARCH_PROVIDERS.point, FIRST_STEPS.point],
   config,
   scopes: ['notifications:manage'],
@@ -84,6 +87,16 @@ export default definePlugin<NotificationsConfig>({
   migrations: MIGRATIONS,
   collections: [
     { name: 'channels', indexes: [{ fields: ['name'] }] },
+    // Of other plugins, to people outside.
+    {
+      name: 'mails',
+      indexes: [
+        { fields: ['state', 'rank'] },
+        { fields: ['subject_id'] },
+        { fields: ['recipient_id'] },
+        { fields: ['created_at'] },
+      ],
+    },
     // Read by the first migration alone.
     { name: 'rules', indexes: [{ fields: ['channel_id'] }] },
     {
@@ -107,6 +120,8 @@ export default definePlugin<NotificationsConfig>({
     const notes = ctx.collection<StoredNote>('notes');
     const policy: EgressPolicy = { mode: set.egress_policy, allow: set.allow_cidrs };
     const senders = buildSenders({ smtp: set, outbound, policy, version: app.version, clock });
+    const mailSender = set.smtp_host === '' ? null : new EmailSender(set);
+    const mails = new StoredMails(ctx.collection('mails'), mailSender, clock, log);
     const kinds = KIND_NAMES.filter((kind) => kind in senders);
     const baseUrl = (): string => app.base_url;
     const settings = new ChannelSettings({ cipher, outbound, policy, kinds, timezone });
@@ -146,6 +161,7 @@ export default definePlugin<NotificationsConfig>({
     const projects = async (): Promise<{ value: string; label: string }[]> =>
       (await ctx.resolve(PROJECTS).list()).map(({ slug, name }) => ({ value: slug, label: name }));
     return {
+      services: { [MAIL_QUEUE.name]: mails },
       routes: routes({ channels, tests, reader: outcomes }),
       pages: pages({ channels, tests, reader: outcomes, kinds, timezone, projects }),
       panels: panels(channels, clock),
@@ -180,6 +196,7 @@ export default definePlugin<NotificationsConfig>({
             await disabled.reconcile();
             dispatcher.wake(await reminders.run());
             await dispatcher.wakeDue();
+            mails.wake();
           },
         },
         {
@@ -188,6 +205,7 @@ export default definePlugin<NotificationsConfig>({
           removesByAge: true,
           run: async () => {
             await expireNotes(notes, rows, clock);
+            await mails.forget();
             await notes.remove({
               at: { lt: isoOf(clock.now() - KEPT_MS) },
               state: { in: ['sent', 'failed', 'damped', 'expired'] },
@@ -202,7 +220,9 @@ export default definePlugin<NotificationsConfig>({
         const waiting = await notes.count({ state: 'waiting' });
         return { ok: off === 0, channels_disabled: off, channels_failing: failing, waiting };
       },
-      stop: () => dispatcher.stop(),
+      stop: async () => {
+        await Promise.all([dispatcher.stop(), mails.stop()]);
+      },
     };
   },
 });

@@ -11,10 +11,12 @@ import {
 } from '../../kernel/contract.js';
 import type { AttemptThrottle } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
+import type { MailQueue } from '../../ports/domain/mail/mail-queue.js';
 import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { AnnouncementDoc } from './model/announcement.js';
 import type { StatusPageDoc } from './model/page.js';
+import type { SubscriberDoc } from './model/subscriber.js';
 
 /** The picture of the page with this id. */
 export interface LogoDoc extends Doc {
@@ -30,6 +32,9 @@ export interface StatusPagesDeps {
   pages: Collection<StatusPageDoc>;
   announcements: Collection<AnnouncementDoc>;
   logos: Collection<LogoDoc>;
+  subscribers: Collection<SubscriberDoc>;
+  /** Undefined: no plugin sends mail. */
+  mail: () => MailQueue | undefined;
   clock: Clock;
   ids: Ids;
   log: Logger;
@@ -39,8 +44,8 @@ export interface StatusPagesDeps {
   brands: Pick<SellerBrands, 'of' | 'logo'>;
   audit: Pick<AuditLog, 'record'>;
   hasher: PasswordHasher;
-  cipher: Pick<Cipher, 'seal' | 'open'>;
-  /** Of wrong passwords. */
+  cipher: Pick<Cipher, 'seal' | 'open' | 'derive'>;
+  /** Of wrong passwords, and of subscriptions. */
   throttle: AttemptThrottle;
   /** `server.base_url` without a slash at its end; with a free port it is known only once the server listens. */
   baseUrl: () => string;

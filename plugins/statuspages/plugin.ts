@@ -7,12 +7,17 @@ import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { THROTTLE } from '../../ports/domain/access.js';
 import { AUDIT, AUDIT_TARGETS } from '../../ports/domain/audit.js';
+import { MAIL_QUEUE } from '../../ports/domain/mail/mail-queue.js';
+import { HOUR_MS, SECOND_MS } from '../../lib/time.js';
 import { PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import type { StatusPagesConfig, StatusPagesDeps } from './deps.js';
 import { routes } from './http/routes.js';
 import { HOST } from './model/page.js';
+import { subscriberRoutes } from './http/subscriber-routes.js';
 import { adminPages } from './pages/admin.js';
+import { oneClickRoute } from './pages/subscribe.js';
+import { subscriberPages } from './pages/subscribers.js';
 import { visitorPages } from './pages/visitors.js';
 import { buildServices } from './services.js';
 
@@ -30,6 +35,7 @@ export default definePlugin<StatusPagesConfig>({
   api: 1,
   title: 'Status pages',
   needs: [AUDIT, PROJECTS, SELLER_BRANDS, THROTTLE, WATCHDOG].map(({ name }) => name),
+  uses: [MAIL_QUEUE.name],
   extends: [AUDIT_TARGETS.point, PROJECT_USAGE.point],
   config,
   collections: [
@@ -38,7 +44,25 @@ export default definePlugin<StatusPagesConfig>({
       tuning: { sparse: ['host'] },
       indexes: [{ fields: ['slug'], unique: true }, { fields: ['host'], unique: true }, { fields: ['project'] }],
     },
-    { name: 'announcements', indexes: [{ fields: ['page_id', 'starts_at'] }, { fields: ['page_id', 'ended_at'] }] },
+    {
+      name: 'announcements',
+      indexes: [
+        { fields: ['page_id', 'starts_at'] },
+        { fields: ['page_id', 'ended_at'] },
+        { fields: ['mails_at'] },
+        { fields: ['mail_due_at'] },
+      ],
+    },
+    {
+      name: 'subscribers',
+      indexes: [
+        { fields: ['key'], unique: true },
+        { fields: ['page_id', 'created_at'] },
+        { fields: ['page_id', 'confirmed_at'] },
+        { fields: ['confirm_hash'] },
+        { fields: ['confirm_until'] },
+      ],
+    },
     { name: 'logos', indexes: [] },
   ],
   from: import.meta.url,
@@ -48,6 +72,8 @@ export default definePlugin<StatusPagesConfig>({
       pages: ctx.collection('pages'),
       announcements: ctx.collection('announcements'),
       logos: ctx.collection('logos'),
+      subscribers: ctx.collection('subscribers'),
+      mail: () => ctx.find(MAIL_QUEUE),
       clock,
       ids,
       log,
@@ -64,9 +90,14 @@ export default definePlugin<StatusPagesConfig>({
     };
     const services = buildServices(ctx, deps);
     return {
-      routes: routes(services),
-      pages: [...visitorPages(services, deps.baseUrl), ...adminPages(services)],
+      routes: [...routes(services), ...subscriberRoutes(services), oneClickRoute(services)],
+      pages: [...visitorPages(services, deps.baseUrl), ...adminPages(services), ...subscriberPages(services)],
       hosts: services.hosts,
+      stop: () => services.news.idle(),
+      jobs: [
+        { name: 'news', everyMs: 30 * SECOND_MS, run: () => services.news.run() },
+        { name: 'expire', everyMs: HOUR_MS, removesByAge: true, run: () => services.subscribers.removeExpired() },
+      ],
       extensions: [
         extend(AUDIT_TARGETS, {
           noun: 'status_page',

@@ -6,6 +6,8 @@ import { PageHosts } from './shown/hosts.js';
 import { PageLock } from './shown/page-lock.js';
 import { ShownPage } from './shown/shown-page.js';
 import { Announcements } from './store/announcements.js';
+import { Subscribers } from './subscriptions/subscribers.js';
+import { SubscriberNews } from './subscriptions/news.js';
 import { StatusPages } from './store/pages.js';
 
 const SERVICES = {
@@ -14,6 +16,8 @@ const SERVICES = {
   shown: ShownPage,
   hosts: PageHosts,
   lock: PageLock,
+  subscribers: Subscribers,
+  news: SubscriberNews,
 };
 
 export type StatusPageServices = Instances<typeof SERVICES> & {
@@ -21,6 +25,8 @@ export type StatusPageServices = Instances<typeof SERVICES> & {
   projects: Pick<ProjectDirectory, 'list'>;
   /** `app.timezone`: of the times in forms. */
   timezone: string;
+  /** @throws ServiceError rate_limited where this key was counted too often */
+  countAttempt: (key: string) => Promise<void>;
 };
 
 /** @param scope the plugin's own container */
@@ -29,6 +35,14 @@ export function buildServices(
   deps: StatusPagesDeps,
 ): StatusPageServices {
   scope.bind(DEPS, deps);
-  const { clock, projects, timezone } = deps;
-  return { ...scope.services(SERVICES), clock, projects, timezone };
+  const { clock, projects, timezone, throttle } = deps;
+  const countAttempt = async (key: string): Promise<void> => {
+    const attempt = await throttle.enter([key]);
+    try {
+      await attempt.failed();
+    } finally {
+      attempt.leave();
+    }
+  };
+  return { ...scope.services(SERVICES), clock, projects, timezone, countAttempt };
 }

@@ -5,6 +5,7 @@
 export * from './access.js';
 export * from './agent-requests.js';
 export * from './alarms/receivers.js';
+export * from './mail/mail-queue.js';
 export * from './audit.js';
 export * from './bugs.js';
 export * from './dashboard.js';

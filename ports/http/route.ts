@@ -66,6 +66,8 @@ export interface RouteSpec {
   plain?: boolean;
   /** Not in openapi.json. */
   hidden?: boolean;
+  /** A host that shows a page of this plugin (`OwnHosts`) serves this route too. */
+  onOwnHosts?: boolean;
   /** Offered to agents. */
   tool?: ToolSpec | readonly ToolSpec[];
   limits?: {

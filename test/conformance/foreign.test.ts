@@ -5,6 +5,8 @@
  */
 import { expect } from 'chai';
 import { until } from '../harness.js';
+import { WebSession } from '../pages/web-session.js';
+import { mailSettings } from '../support/mail-server.js';
 import { TestService } from '../support/service.js';
 import { ask, codeOf, type Wire } from './wire.js';
 
@@ -82,7 +84,9 @@ describe('conformance: an object of another project', function () {
   };
 
   before(async () => {
-    service = await TestService.here({ SVC_LIMITS__API_PER_MINUTE: '0', SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' });
+    const limits = { SVC_LIMITS__API_PER_MINUTE: '0', SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' };
+    // Nobody takes mail there: subscribers wait for their confirmation.
+    service = await TestService.here({ ...limits, ...mailSettings(1) });
     const token = async (...words: string[]): Promise<string> =>
       (
         await service.command<{ token: string }>([
@@ -120,7 +124,10 @@ describe('conformance: an object of another project', function () {
     const maintenance = (await made('POST', '/api/watchdog/v1/maintenance', pause)).window.id;
     const silence = (await made('POST', '/api/watchdog/v1/silences', pause)).silence.id;
     const pages = '/api/watchdog/v1/status-pages';
-    const page = (await made('POST', pages, { slug: 'blog', title: 'x', project: 'blog' })).page.id;
+    const open = { published: true, subscriptions: true };
+    const page = (await made('POST', pages, { slug: 'blog', title: 'x', project: 'blog', ...open })).page.id;
+    await new WebSession(service.url).post('/status-page/blog/subscribe', { email: 'ada@example.org' });
+    const subscriber = (await listed(`${pages}/${page}/subscribers`))[0]?.id ?? '';
     const told = { kind: 'incident', title: 'x', text: 'x' };
     const announcement = (await made('POST', `${pages}/${page}/announcements`, told)).announcement.id;
     const sold = await made('POST', '/api/license/v1/licenses', {
@@ -158,6 +165,7 @@ describe('conformance: an object of another project', function () {
       'request-rules/{id}': agents,
       'status-pages/{page}': page,
       'announcements/{announcement}': announcement,
+      'subscribers/{subscriber}': subscriber,
       'webhooks/{id}': webhook,
       'deliveries/{id}': delivery,
     };

@@ -5,6 +5,7 @@
 import { packageWith } from '../../clients/demo/package-file.js';
 import { ADMIN, TestService, type Answer } from '../support/service.js';
 import { until } from '../harness.js';
+import { mailSettings, MailServer } from '../support/mail-server.js';
 import { WebSession } from './web-session.js';
 
 /** A picture of one pixel. */
@@ -49,6 +50,7 @@ export class PlantedService {
     private readonly token: string,
     readonly admin: WebSession,
     private readonly text: string | null,
+    private readonly mail: MailServer,
   ) {}
 
   /**
@@ -56,7 +58,8 @@ export class PlantedService {
    * @param text stands in every field in place of the script and its letters
    */
   static async started(env: Record<string, string> = {}, text: string | null = null): Promise<PlantedService> {
-    const service = await TestService.here({ ...UNLIMITED, ...env });
+    const mail = new MailServer();
+    const service = await TestService.here({ ...UNLIMITED, ...mailSettings(await mail.open()), ...env });
     try {
       const admin = new WebSession(service.url);
       if ((await admin.signIn(ADMIN.username, ADMIN.password)) !== 303) throw new Error('no login');
@@ -66,11 +69,12 @@ export class PlantedService {
       ] as const) {
         await service.command(['user', 'create', '--username', username, '--role', role, '--password-stdin'], password);
       }
-      const planted = new PlantedService(service, await service.token(SCOPES), admin, text);
+      const planted = new PlantedService(service, await service.token(SCOPES), admin, text, mail);
       await planted.#plant();
       return planted;
     } catch (error) {
       await service.dispose();
+      await mail.close();
       throw error;
     }
   }
@@ -84,8 +88,9 @@ export class PlantedService {
     return path.includes('{') ? this.addresses[path] : path;
   }
 
-  dispose(): Promise<void> {
-    return this.service.dispose();
+  async dispose(): Promise<void> {
+    await this.service.dispose();
+    await this.mail.close();
   }
 
   async #plant(): Promise<void> {
@@ -149,6 +154,7 @@ export class PlantedService {
       text: PLANTED,
       seller: PLANTED,
       published: true,
+      subscriptions: true,
     })) as { page: { id: string; preview_url: string } };
     const told = { kind: 'incident', title: PLANTED, text: PLANTED };
     const { announcement } = (await this.#call('POST', `${path}/planted/announcements`, told)) as {
@@ -160,6 +166,11 @@ export class PlantedService {
     Object.assign(this.addresses, {
       '/status-pages/{id}': own,
       '/status-pages/{id}/edit': `${own}/edit`,
+      '/status-pages/{id}/subscribers': `${own}/subscribers`,
+      '/status-pages/{id}/subscribers.csv': `${own}/subscribers.csv`,
+      '/status-page/{slug}/subscribe': '/status-page/planted/subscribe',
+      '/status-page/{slug}/subscribe/confirm/{token}': await this.#subscribe('new@example.org'),
+      '/status-page/{slug}/unsubscribe/{token}': await this.#subscribeTwice('known@example.org'),
       '/status-pages/{id}/announcements/new': `${own}/announcements/new`,
       '/status-pages/{id}/announcements/{announcement}': `${own}/announcements/${announcement.id}`,
       '/status-page/{slug}': '/status-page/planted',
@@ -171,6 +182,22 @@ export class PlantedService {
         ]),
       ),
     });
+  }
+
+  /** @returns the path of the link in the next mail to a subscriber: it confirms, or unsubscribes */
+  async #subscribe(email: string): Promise<string> {
+    const { mail } = this;
+    const before = mail.raw.length;
+    await new WebSession(this.url).post('/status-page/planted/subscribe', { email });
+    await until(`a mail to ${email}`, () => mail.raw.length > before);
+    const { text = '' } = (await mail.mails()).at(-1) ?? {};
+    const [link = ''] = /http\S+\/(?:confirm|unsubscribe)\/\S+/.exec(text) ?? [];
+    return new URL(link).pathname;
+  }
+
+  async #subscribeTwice(email: string): Promise<string> {
+    await new WebSession(this.url).post(await this.#subscribe(email), {});
+    return this.#subscribe(email);
   }
 
   async #brand(): Promise<void> {

@@ -1,9 +1,10 @@
 /** E-mail by SMTP, as text and as HTML. */
 import type { Transporter } from 'nodemailer';
+import type Mail from 'nodemailer/lib/mailer';
 import type { Destination } from '../channels/channel.js';
 import { isEnd, type Message, type MessageLine } from '../notes/message.js';
 import { escapeHtml, htmlText, unlinked } from './escaping.js';
-import { SendError, toText, type Sender } from './sender.js';
+import { SendError, toText, type MailSender, type Sender } from './sender.js';
 
 export interface SmtpConfig {
   smtp_host: string;
@@ -48,7 +49,7 @@ export const parseAddresses = (target: string): string[] => [
   ),
 ];
 
-export class EmailSender implements Sender {
+export class EmailSender implements Sender, MailSender {
   readonly limits = { notes: 50, bytes: 100_000 };
   #transport: Promise<Transporter> | null = null;
 
@@ -79,6 +80,23 @@ export class EmailSender implements Sender {
 
   /** Each recipient has a transaction, so that one that is rejected or deferred holds up no other. */
   async send(message: Message, { target }: Destination, recipient: string): Promise<void> {
+    await this.#deliver(message.id, {
+      to: parseAddresses(target),
+      envelope: { from: this.config.smtp_from, to: [recipient] },
+      subject: `[AOS] ${unlinked(message.subject)}`,
+      text: toText(message),
+      html: toHtml(message),
+    });
+  }
+
+  async sendMail({ id, to, headers, ...texts }: Parameters<MailSender['sendMail']>[0]): Promise<void> {
+    await this.#deliver(id.replace(/[^\w.-]/g, '-'), { to: [to], headers: { ...headers }, ...texts });
+  }
+
+  async #deliver(
+    id: string,
+    { headers = {}, ...mail }: Omit<Mail.Options, 'headers'> & { headers?: Record<string, string> },
+  ): Promise<void> {
     const from = this.config.smtp_from;
     const domain = from.slice(from.lastIndexOf('@') + 1).replace(/[^\w.-]/g, '') || 'localhost';
     try {
@@ -86,13 +104,9 @@ export class EmailSender implements Sender {
       const transport = await this.#transport;
       await transport.sendMail({
         from,
-        to: parseAddresses(target),
-        envelope: { from, to: [recipient] },
-        subject: `[AOS] ${unlinked(message.subject)}`,
-        messageId: `<${message.id}@${domain}>`,
-        headers: { 'auto-submitted': 'auto-generated' },
-        text: toText(message),
-        html: toHtml(message),
+        messageId: `<${id}@${domain}>`,
+        headers: { 'auto-submitted': 'auto-generated', ...headers },
+        ...mail,
       });
     } catch (error) {
       throw toSendError(error);

@@ -1,5 +1,6 @@
 /** What every kind of channel does: send one message. */
 import type { Destination } from '../channels/channel.js';
+import type { OutgoingMail } from '../../../ports/domain/mail/mail-queue.js';
 import { isEnd, type Message, type MessageLine } from '../notes/message.js';
 import { unlinked } from './escaping.js';
 
@@ -24,6 +25,12 @@ export interface Sender {
   send(message: Message, destination: Destination, recipient: string): Promise<void>;
   /** Size of a line as it is sent, for `limits.bytes`; absent: that of the plain text. */
   measure?(line: MessageLine): number;
+}
+
+/** Sends mails that are ready. */
+export interface MailSender {
+  /** @throws SendError */
+  sendMail(mail: Pick<OutgoingMail, 'id' | 'to' | 'subject' | 'text' | 'html' | 'headers'>): Promise<void>;
 }
 
 /** Why a message was not taken. */

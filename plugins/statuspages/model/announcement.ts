@@ -21,6 +21,16 @@ export interface AnnouncementUpdate {
   by: string;
 }
 
+/** What subscribers are still to be told. */
+export interface AnnouncementMail {
+  [field: string]: string | null;
+  id: string;
+  at: string;
+  state: AnnouncementState;
+  /** Null: nobody wrote anything, its time has come. */
+  text: string | null;
+}
+
 export interface AnnouncementDoc extends Doc {
   page_id: string;
   kind: AnnouncementKind;
@@ -36,6 +46,12 @@ export interface AnnouncementDoc extends Doc {
   /** Oldest first. */
   updates: AnnouncementUpdate[];
   created_at: string;
+  /** Oldest first; absent: nothing. */
+  mails?: AnnouncementMail[];
+  /** Another one whenever an entry joins `mails`; null: there are none. */
+  mails_at?: string | null;
+  /** When planned work begins or ends by its times, as far as subscribers are not told; null: no more. */
+  mail_due_at?: string | null;
 }
 
 export const statesOf = (kind: AnnouncementKind): readonly AnnouncementState[] =>
@@ -55,6 +71,25 @@ export function stateOf(
   if (ends_at !== null && ends_at <= now) return 'completed';
   return told === 'planned' && starts_at <= now ? 'underway' : told;
 }
+
+/** When the state changes next although nobody says anything. @param now RFC 3339 */
+export function nextMailAt(
+  {
+    kind,
+    updates,
+    starts_at,
+    ends_at,
+    ended_at,
+  }: Pick<AnnouncementDoc, 'kind' | 'updates' | 'starts_at' | 'ends_at' | 'ended_at'>,
+  now: string,
+): string | null {
+  if (kind === 'incident' || ended_at !== null) return null;
+  if (updates.at(-1)?.state === 'planned' && starts_at > now) return starts_at;
+  return ends_at !== null && ends_at > now ? ends_at : null;
+}
+
+/** Of an announcement's `mails_at`: different for each entry. */
+export const toMarker = ({ id, at }: AnnouncementMail): string => `${at} ${id}`;
 
 const time = joi.string().max(64).description('RFC 3339');
 const text = joi.string().trim().min(1).max(5_000);
@@ -134,7 +169,11 @@ export const announcementShape = named(
   }),
 );
 
-export type AnnouncementView = AnnouncementDoc & { state: AnnouncementState };
+export type AnnouncementView = Omit<AnnouncementDoc, 'mails' | 'mails_at' | 'mail_due_at'> & {
+  state: AnnouncementState;
+};
 
-export const announcementView = (doc: AnnouncementDoc, now: string): AnnouncementView =>
-  Object.assign({}, doc, { state: stateOf(doc, now) });
+export function announcementView(doc: AnnouncementDoc, now: string): AnnouncementView {
+  const { mails: _mails, mails_at: _at, mail_due_at: _due, ...shown } = doc;
+  return Object.assign(shown, { id: doc.id, state: stateOf(doc, now) });
+}

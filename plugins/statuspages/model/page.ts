@@ -47,6 +47,8 @@ export interface StatusPageDoc extends Doc {
   /** Search engines may list it. */
   indexed: boolean;
   published: boolean;
+  /** Visitors may subscribe by e-mail; absent: they may not. */
+  subscriptions?: boolean;
   /** A name of its own; absent where there is none, for it is unique. */
   host?: string;
   /** Only monitors of this project count; null: of all. */
@@ -81,6 +83,7 @@ export interface PageFields {
   timezone?: string;
   indexed?: boolean;
   published?: boolean;
+  subscriptions?: boolean;
   host?: string | null;
   project?: string | null;
   /** Null removes it. */
@@ -115,6 +118,9 @@ const fields = {
   timezone: joi.string().max(64).description('Of the times on it, IANA; absent: `app.timezone`'),
   indexed: joi.boolean().description('Search engines may list it; absent: they may not'),
   published: joi.boolean().description('Absent: it is not, and only its preview shows it'),
+  subscriptions: joi
+    .boolean()
+    .description('Visitors may get updates by e-mail; where `notifications.smtp_host` is set. Absent: they may not'),
   host: joi
     .string()
     .lowercase()
@@ -168,6 +174,7 @@ export const pageShape = named(
     timezone: joi.string(),
     indexed: joi.boolean(),
     published: joi.boolean(),
+    subscriptions: joi.boolean(),
     host: words,
     project: words,
     components: joi.array().items(
@@ -188,8 +195,9 @@ export const pageShape = named(
   }),
 );
 
-export type StatusPageView = Omit<StatusPageDoc, 'host' | 'preview_key' | 'password' | 'rev'> & {
+export type StatusPageView = Omit<StatusPageDoc, 'host' | 'preview_key' | 'password' | 'subscriptions' | 'rev'> & {
   has_password: boolean;
+  subscriptions: boolean;
   host: string | null;
   url: string;
   preview_url: string;
@@ -202,10 +210,18 @@ export const pathOf = (slugged: Pick<StatusPageDoc, 'slug'>): string => `/status
 
 /** @param baseUrl of the service, without a slash at its end */
 export function viewOf(
-  { preview_key, password, rev: _rev, host, ...page }: StatusPageDoc,
+  { preview_key, password, subscriptions = false, rev: _rev, host, ...page }: StatusPageDoc,
   baseUrl: string,
 ): StatusPageView {
   const url = host === undefined ? `${baseUrl}${pathOf(page)}` : `https://${host}/`;
   const preview_url = `${baseUrl}${pathOf(page)}/preview/${preview_key}`;
-  return { ...page, id: page.id, host: host ?? null, has_password: hasPassword({ password }), url, preview_url };
+  return {
+    ...page,
+    id: page.id,
+    subscriptions,
+    host: host ?? null,
+    has_password: hasPassword({ password }),
+    url,
+    preview_url,
+  };
 }

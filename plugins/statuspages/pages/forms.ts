@@ -20,7 +20,10 @@ const textOf = (form: Record<string, unknown>, name: string): string => {
 /** @throws ServiceError validation_failed */
 export function pageFields(request: HttpRequest, creating: boolean): PageFields {
   const form = typed(request);
-  const given: Record<string, unknown> = { indexed: form['indexed'] === 'true' };
+  const given: Record<string, unknown> = {
+    indexed: form['indexed'] === 'true',
+    subscriptions: form['subscriptions'] === 'true',
+  };
   for (const name of ['slug', 'title', 'timezone']) given[name] = textOf(form, name);
   for (const name of ['text', 'seller', 'colour', 'project']) given[name] = textOf(form, name) || null;
   // As it was typed: a password may begin or end with a blank.

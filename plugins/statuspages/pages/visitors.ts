@@ -14,6 +14,7 @@ import { atom, rss, type Feed } from '../model/feed.js';
 import { hasPassword, pathOf, viewOf, type StatusPageDoc } from '../model/page.js';
 import { BADGE } from '../model/words.js';
 import type { StatusPageServices } from '../services.js';
+import { subscribePages } from './subscribe.js';
 import { answerLocked, passwordPage, provesPassword, type FindPage, type LockedAnswer } from './password.js';
 
 /** Other processes' changes are seen within it. */
@@ -25,10 +26,8 @@ const ANYWHERE = { 'cross-origin-resource-policy': 'cross-origin', 'access-contr
 
 type Make = (page: StatusPageDoc) => Promise<ReturnType<typeof text> | View>;
 /** @param baseUrl of the service */
-export function visitorPages(
-  { pages, announcements, shown, clock, lock }: StatusPageServices,
-  baseUrl: () => string,
-): PageSpec[] {
+export function visitorPages(services: StatusPageServices, baseUrl: () => string): PageSpec[] {
+  const { pages, announcements, shown, clock, lock } = services;
   const find = async (slug: string): Promise<StatusPageDoc> => {
     const page = SLUG.test(slug) ? await pages.bySlug(slug) : null;
     if (page === null) throw notFound('such page');
@@ -121,6 +120,7 @@ export function visitorPages(
       for (const [name, value] of Object.entries(ANYWHERE)) badge.header(name, value);
       return badge;
     }),
+    ...subscribePages(services, published),
     ...both('/logo', (page) => pictureOf(shown, page)),
     ...both('/brand.css', async (page) =>
       text(brandStyles((await shown.brand(page)).colour), 'text/css; charset=utf-8'),

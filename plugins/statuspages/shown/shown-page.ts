@@ -20,6 +20,7 @@ import {
 import { DAYS, MOST_SHOWN, pathOf, type Component, type StatusPageDoc } from '../model/page.js';
 import { CONDITION_WORDS, STATE_WORDS } from '../model/words.js';
 import { Announcements } from '../store/announcements.js';
+import { StatusPages } from '../store/pages.js';
 
 /** Announcements that have ended stay so long. */
 const PAST_DAYS = 90;
@@ -38,6 +39,7 @@ export class ShownPage {
   constructor(
     @inject(DEPS) private readonly deps: Pick<StatusPagesDeps, 'watchdog' | 'clock' | 'brands' | 'logos'>,
     @inject(Announcements) private readonly announcements: Announcements,
+    @inject(StatusPages) private readonly pages: StatusPages,
   ) {}
 
   /** The state of all its components together. */
@@ -101,6 +103,7 @@ export class ShownPage {
       brand: `${files}/brand.css`,
       logo: brand.logo ? `${files}/logo` : null,
       days: DAYS,
+      subscribe: this.pages.takesSubscribers(page) && !preview,
     };
   }
 

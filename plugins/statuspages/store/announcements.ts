@@ -8,15 +8,19 @@ import { nameOfCaller } from '../caller.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import {
   isEnd,
+  nextMailAt,
+  toMarker,
   MOST_UPDATES,
   statesOf,
   type AnnouncementDoc,
   type AnnouncementFields,
   type AnnouncementKind,
+  type AnnouncementMail,
   type AnnouncementState,
   type AnnouncementUpdate,
 } from '../model/announcement.js';
 import type { StatusPageDoc } from '../model/page.js';
+import { SubscriberNews } from '../subscriptions/news.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 const BATCH = 200;
@@ -32,7 +36,10 @@ export interface AnnouncementEdit {
 
 @injectable()
 export class Announcements {
-  constructor(@inject(DEPS) private readonly deps: StatusPagesDeps) {}
+  constructor(
+    @inject(DEPS) private readonly deps: StatusPagesDeps,
+    @inject(SubscriberNews) private readonly news: SubscriberNews,
+  ) {}
 
   /** Newest first, by when they begin. */
   async page(
@@ -90,8 +97,11 @@ export class Announcements {
       updates: [update],
       created_at: update.at,
     };
-    await announcements.insert(doc);
+    const { mail, marker } = toMail(update);
+    const mail_due_at = nextMailAt(doc, update.at);
+    await announcements.insert({ ...doc, mails: [mail], mails_at: marker, mail_due_at });
     await audit.record(principal, 'announcement.created', doc.id, { page: page.slug, title: doc.title, state });
+    this.news.wake();
     return doc;
   }
 
@@ -113,7 +123,9 @@ export class Announcements {
     };
     checkTimes(after.kind, after.starts_at, after.ends_at);
     const { title: named, components: about, starts_at, ends_at } = after;
-    await this.deps.announcements.change({ id }, { set: { title: named, components: about, starts_at, ends_at } });
+    const mail_due_at = nextMailAt(after, this.deps.clock.iso());
+    const set = { title: named, components: about, starts_at, ends_at, mail_due_at };
+    await this.deps.announcements.change({ id }, { set });
     await this.deps.audit.record(principal, 'announcement.changed', id, { page: page.slug, title: named });
     return after;
   }
@@ -130,10 +142,14 @@ export class Announcements {
     if (before.updates.length >= MOST_UPDATES) throw conflict(`An announcement has ${MOST_UPDATES} updates at most.`);
     const update = this.#update(state, text, principal);
     const ended_at = isEnd(state) ? update.at : null;
-    const push = { updates: { each: [update], keep: MOST_UPDATES } };
-    const after = await this.deps.announcements.change({ id }, { set: { ended_at }, push });
+    const { mail, marker } = toMail(update);
+    const mail_due_at = nextMailAt({ ...before, ended_at, updates: [update] }, update.at);
+    const push = { updates: { each: [update], keep: MOST_UPDATES }, mails: { each: [mail] } };
+    const set = { ended_at, mails_at: marker, mail_due_at };
+    const after = await this.deps.announcements.change({ id }, { set, push });
     if (after === null) throw notFound(`announcement ${id.slice(0, 64)}`);
     await this.deps.audit.record(principal, 'announcement.updated', id, { page: page.slug, state });
+    this.news.wake();
     return after.doc;
   }
 
@@ -148,6 +164,11 @@ export class Announcements {
     const { ids, clock } = this.deps;
     return { id: ids.uuid(), at: clock.iso(), state, text: cleanText(text), by: nameOfCaller(principal) };
   }
+}
+
+function toMail({ id, at, state, text }: AnnouncementUpdate): { mail: AnnouncementMail; marker: string } {
+  const mail = { id, at, state, text };
+  return { mail, marker: toMarker(mail) };
 }
 
 /** @throws ServiceError validation_failed */

@@ -48,6 +48,15 @@ export class StatusPages {
     return owned(ownProject(principal), found, ({ project }) => project, `status page ${name.slice(0, 64)}`);
   }
 
+  byId(id: string): Promise<StatusPageDoc | null> {
+    return this.deps.pages.get(id);
+  }
+
+  /** Whether visitors may subscribe to it. */
+  takesSubscribers({ subscriptions }: StatusPageDoc): boolean {
+    return subscriptions === true && this.deps.mail()?.configured === true;
+  }
+
   async bySlug(slug: string): Promise<StatusPageDoc | null> {
     const { items } = await this.deps.pages.find({ filter: { slug }, limit: 1 });
     return items[0] ?? null;
@@ -100,11 +109,16 @@ export class StatusPages {
     return after;
   }
 
-  /** The page with what stands on it and its picture; the page last, so that what was broken off can be done again. */
+  /**
+   * The page with what stands on it, its subscribers and its picture; the page last, so that what was broken off can be
+   * done again.
+   */
   async remove(name: string, principal: Principal): Promise<StatusPageDoc> {
-    const { pages, announcements, logos, audit } = this.deps;
+    const { pages, announcements, subscribers, logos, audit, mail } = this.deps;
     const page = await this.need(name, principal);
     await announcements.remove({ page_id: page.id });
+    await subscribers.remove({ page_id: page.id });
+    await mail()?.drop({ subject_id: page.id });
     await logos.remove({ id: page.id });
     await pages.remove({ id: page.id });
     await audit.record(principal, 'status_page.deleted', page.slug, { title: page.title });
@@ -177,6 +191,8 @@ export class StatusPages {
       components: components === undefined ? before.components : components.map(componentOf),
       ...(own !== undefined && { host: own }),
     };
+    if (rest.subscriptions === true && this.deps.mail()?.configured !== true)
+      throw invalid({ subscriptions: 'needs e-mail: set notifications.smtp_host' });
     if (password !== undefined && password !== null && Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
       throw invalid({ password: `must have at most ${MAX_PASSWORD_BYTES} bytes` });
     if (components !== undefined || after.project !== before.project) await this.#checkComponents(after);

@@ -5,6 +5,7 @@ export const NO_PAGES = new Set([
   '/search/live',
   '/licenses.csv',
   '/incidents.csv',
+  '/status-pages/{id}/subscribers.csv',
   '/docs/images/{file}',
   '/resume/{id}',
   '/bugs/{ref}/trace.txt',

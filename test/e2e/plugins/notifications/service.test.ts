@@ -3,48 +3,14 @@
  * mail parser, and nothing lost when the process is killed.
  */
 import { expect } from 'chai';
-import type { AddressInfo } from 'node:net';
-import PostalMime from 'postal-mime';
-import { SMTPServer } from 'smtp-server';
 import { until } from '../../../harness.js';
 import { times } from '../../../support/budget.js';
+import { mailSettings, MailServer } from '../../../support/mail-server.js';
 import { ADMIN, SHARED_KEY, TestService } from '../../../support/service.js';
 import { Receiver } from '../../../plugins/webhooks/receiver.js';
 
 /** How often the process is killed; of each round five are reported, and a mail that catches up names twenty. */
 const ROUNDS = Math.min(4, times(2));
-
-/** Takes every mail and keeps it as it came. */
-class MailServer {
-  readonly raw: string[] = [];
-  readonly recipients: string[][] = [];
-  readonly #server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onData: (stream, session, done) => {
-      const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => {
-        this.raw.push(Buffer.concat(chunks).toString('utf8'));
-        this.recipients.push(session.envelope.rcptTo.map(({ address }) => address));
-        done();
-      });
-    },
-  });
-
-  async open(): Promise<number> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return (this.#server.server.address() as AddressInfo).port;
-  }
-
-  mails(): Promise<Awaited<ReturnType<typeof PostalMime.parse>>[]> {
-    return Promise.all(this.raw.map((one) => PostalMime.parse(one)));
-  }
-
-  close(): Promise<void> {
-    return new Promise((resolve) => this.#server.close(() => resolve()));
-  }
-}
 
 /** A browser without scripts: cookies, and forms with their token. */
 class Visitor {
@@ -94,10 +60,7 @@ describe('notifications: the real program', function () {
   before(async () => {
     receiver = await Receiver.open();
     service = await TestService.started({
-      SVC_NOTIFICATIONS__SMTP_HOST: '127.0.0.1',
-      SVC_NOTIFICATIONS__SMTP_PORT: String(await mail.open()),
-      SVC_NOTIFICATIONS__SMTP_SECURITY: 'none',
-      SVC_NOTIFICATIONS__SMTP_FROM: 'AOS <aos@example.org>',
+      ...mailSettings(await mail.open()),
       SVC_BASE_URL: 'https://aos.example',
     });
     await service.project('shop');

@@ -1,0 +1,165 @@
+/**
+ * Mails of other plugins, in one lane: stored first, then sent one by one, and again by the schedule of notifications.
+ * Taking a mail moves its `send_at` by a lease, so that two processes send it once, and one that ends meanwhile leaves
+ * it due. A mail that was sent keeps its id alone, so that handing it over again sends nothing.
+ */
+import type { Clock, Collection, Doc, Logger } from '../../../kernel/contract.js';
+import { DAY_MS, HOUR_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
+import type { MailQueue, OutgoingMail } from '../../../ports/domain/mail/mail-queue.js';
+import { delayAfter, GIVE_UP_MS } from '../sending/retry-schedule.js';
+import { SendError, type MailSender } from '../services/sender.js';
+
+const LEASE_MS = 2 * MINUTE_MS;
+const BATCH = 50;
+/** Longer than anything that hands a mail over again. */
+const SENT_KEPT_MS = 2 * DAY_MS;
+/** No mail waits longer: a later time was written by a clock that was ahead. */
+const MAX_WAIT_MS = 2 * HOUR_MS;
+
+export interface StoredMail extends Doc {
+  subject_id: string;
+  recipient_id: string;
+  state: 'waiting' | 'sent' | 'failed';
+  /** 0: urgent. */
+  rank: number;
+  /** Not before; a process that sends it moves it by its lease. */
+  send_at: string;
+  attempts: number;
+  created_at: string;
+  /** Null once it has ended. */
+  mail: { [field: string]: string } | null;
+  /** JSON. */
+  headers: string;
+}
+
+export class StoredMails implements MailQueue {
+  #run: Promise<void> | null = null;
+  #again = false;
+  #stopped = false;
+
+  /** @param sender null: no mail server is configured */
+  constructor(
+    private readonly rows: Collection<StoredMail>,
+    private readonly sender: MailSender | null,
+    private readonly clock: Pick<Clock, 'now' | 'iso'>,
+    private readonly log: Pick<Logger, 'warn' | 'error'>,
+  ) {}
+
+  get configured(): boolean {
+    return this.sender !== null;
+  }
+
+  async enqueue(mails: readonly OutgoingMail[]): Promise<void> {
+    const now = this.clock.iso();
+    await this.rows.bulk(
+      mails.map(({ id, subject_id, recipient_id, to, subject, text, html, headers, urgent }) => ({
+        insert: {
+          id,
+          subject_id,
+          recipient_id,
+          state: 'waiting',
+          rank: urgent ? 0 : 1,
+          send_at: now,
+          attempts: 0,
+          created_at: now,
+          mail: { to, subject, text, html },
+          headers: JSON.stringify(headers),
+        },
+      })),
+    );
+    this.wake();
+  }
+
+  async drop(which: { subject_id: string } | { recipient_id: string }): Promise<void> {
+    await this.rows.remove({ ...which, state: 'waiting' });
+  }
+
+  /** Something may be due. */
+  wake(): void {
+    this.#again = true;
+    if (this.#run !== null || this.#stopped || this.sender === null) return;
+    this.#run = this.#drive(this.sender).finally(() => (this.#run = null));
+  }
+
+  /** Resolves when nothing is being sent. */
+  async idle(): Promise<void> {
+    while (this.#run !== null) await this.#run;
+  }
+
+  /** Ends after the mail under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.idle();
+  }
+
+  /** Forgets the ids of what has ended. */
+  async forget(): Promise<void> {
+    const before = isoOf(this.clock.now() - SENT_KEPT_MS);
+    await this.rows.remove({ state: { in: ['sent', 'failed'] }, created_at: { lt: before } });
+  }
+
+  async #drive(sender: MailSender): Promise<void> {
+    while (this.#again && !this.#stopped) {
+      this.#again = false;
+      try {
+        await this.#sendDue(sender);
+      } catch (err) {
+        this.log.error({ err }, 'mails could not be sent; the job retries');
+      }
+    }
+  }
+
+  async #sendDue(sender: MailSender): Promise<void> {
+    for (;;) {
+      const now = this.clock.now();
+      const { items } = await this.rows.find({
+        filter: {
+          state: 'waiting',
+          or: [{ send_at: { lte: isoOf(now) } }, { send_at: { gt: isoOf(now + MAX_WAIT_MS) } }],
+        },
+        sort: [
+          ['rank', 'asc'],
+          ['id', 'asc'],
+        ],
+        limit: BATCH,
+      });
+      for (const row of items) {
+        if (this.#stopped) return;
+        // Without the server the others wait too: the job tries again.
+        if ((await this.#send(sender, row)) === 'unreachable') return;
+      }
+      // After a batch, so that what is urgent waits for no other batch.
+      if (items.length < BATCH) return;
+    }
+  }
+
+  async #send(sender: MailSender, row: StoredMail): Promise<'done' | 'unreachable'> {
+    const lease = isoOf(this.clock.now() + LEASE_MS);
+    const { id, send_at, mail, headers } = row;
+    const taken = await this.rows.change({ id, send_at, state: 'waiting' }, { set: { send_at: lease } });
+    if (taken === null || mail === null) return 'done';
+    const { to = '', subject = '', text = '', html = '' } = mail;
+    let error: SendError | null = null;
+    try {
+      const read = JSON.parse(headers) as Record<string, string>;
+      await sender.sendMail({ id, to, subject, text, html, headers: read });
+    } catch (thrown) {
+      error = thrown instanceof SendError ? thrown : new SendError(String(thrown), false);
+    }
+    await this.rows.change({ id, send_at: lease }, { set: this.#outcome(row, error) });
+    return error?.more.server === true ? 'unreachable' : 'done';
+  }
+
+  #outcome(row: StoredMail, error: SendError | null): Record<string, string | number | null> {
+    if (error === null) return { state: 'sent', mail: null, headers: '{}' };
+    const attempts = row.attempts + 1;
+    const hasEnded =
+      error.permanent && error.more.server !== true
+        ? true
+        : Date.parse(row.created_at) + GIVE_UP_MS <= this.clock.now();
+    // The server's own words may hold the address.
+    this.log.warn({ mail: row.id, attempts, ended: hasEnded }, 'mail not delivered');
+    if (hasEnded) return { state: 'failed', mail: null, headers: '{}', attempts };
+    return { attempts, send_at: isoOf(this.clock.now() + delayAfter(attempts, error.more.retryAfterMs)) };
+  }
+}

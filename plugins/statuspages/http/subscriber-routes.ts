@@ -1,0 +1,52 @@
+/** Subscribers of a status page by the interface: for those who manage the page alone. */
+import joi from 'joi';
+import { deleted, pageOf, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { warned } from '../../../ports/store/left-out.js';
+import { subscriberShape, toSubscriberView } from '../model/subscriber.js';
+import type { StatusPageServices } from '../services.js';
+
+const PATH = '/api/watchdog/v1/status-pages/{page}/subscribers';
+const page = joi.string().max(64).required().description('Its id or slug');
+const nameOf = (request: HttpRequest): string => request.params['page'] ?? '';
+
+export const subscriberRoutes = ({ pages, subscribers }: StatusPageServices): RouteSpec[] => [
+  {
+    method: 'GET',
+    path: PATH,
+    operationId: 'listStatusSubscribers',
+    summary: 'Who gets updates of a status page by e-mail, newest first',
+    access: { scope: 'watchdog:manage' },
+    input: {
+      params: joi.object({ page }),
+      query: joi.object({
+        limit: joi.number().integer().min(1).max(200).default(50),
+        cursor: joi.string().max(20_000),
+      }),
+    },
+    strictQuery: true,
+    output: pageOf('StatusPageSubscriberPage', subscriberShape),
+    errors: ['not_found'],
+    handle: async (request) => {
+      const { limit = 50, cursor = null } = request.query as { limit?: number; cursor?: string };
+      const found = await subscribers.page(await pages.need(nameOf(request), request.principal), limit, cursor);
+      const { items, next } = found;
+      return { items: items.map(toSubscriberView), next_cursor: next, has_more: next !== null, ...warned(found) };
+    },
+  },
+  {
+    method: 'DELETE',
+    path: `${PATH}/{subscriber}`,
+    strictQuery: true,
+    operationId: 'deleteStatusSubscriber',
+    summary: 'Remove a subscriber; what is not sent yet is dropped',
+    access: { scope: 'watchdog:manage' },
+    input: { params: joi.object({ page, subscriber: joi.string().guid().required() }) },
+    output: deleted,
+    errors: ['not_found'],
+    handle: async (request) => {
+      const found = await pages.need(nameOf(request), request.principal);
+      await subscribers.remove(found, request.params['subscriber'] ?? '', request.principal);
+      return { deleted: true };
+    },
+  },
+];

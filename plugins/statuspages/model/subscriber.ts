@@ -1,0 +1,74 @@
+/** Who gets updates of a status page by e-mail. */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import joi from 'joi';
+import { named, whole } from '../../../kernel/contract.js';
+import type { Doc } from '../../../ports/store.js';
+
+export const MAX_SUBSCRIBERS = 5_000;
+const MAX_EMAIL = 254;
+const EMAIL =
+  /^[^\s@,;:<>()[\]\\"\p{Cc}\p{Cf}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
+
+export interface SubscriberDoc extends Doc {
+  page_id: string;
+  /** Page and address, the same for every spelling in upper and lower case. */
+  key: string;
+  email: string;
+  created_at: string;
+  /** Null: the address is not confirmed, and nothing else is sent to it. */
+  confirmed_at: string | null;
+  /** SHA-256 of the token that confirms it; null: none is expected. */
+  confirm_hash: string | null;
+  /** Until when the token counts. */
+  confirm_until: string | null;
+}
+
+export interface SubscriberView {
+  id: string;
+  email: string;
+  confirmed: boolean;
+  created_at: string;
+  confirmed_at: string | null;
+}
+
+export const subscriberShape = named(
+  'StatusPageSubscriber',
+  whole({
+    id: joi.string(),
+    email: joi.string(),
+    confirmed: joi.boolean().description('Updates are sent to confirmed addresses alone'),
+    created_at: joi.string().isoDate(),
+    confirmed_at: joi.string().isoDate().allow(null),
+  }),
+);
+
+export const toSubscriberView = ({ id, email, created_at, confirmed_at }: SubscriberDoc): SubscriberView => ({
+  id,
+  email,
+  confirmed: confirmed_at !== null,
+  created_at,
+  confirmed_at,
+});
+
+/** The address as it is stored; null: it is none. */
+export function parseEmail(given: unknown): string | null {
+  const email = typeof given === 'string' ? given.trim() : '';
+  return email.length <= MAX_EMAIL && EMAIL.test(email) ? email : null;
+}
+
+export const toSubscriberKey = (pageId: string, email: string): string => `${pageId}:${email.toLowerCase()}`;
+
+export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+const MARK_LENGTH = 32;
+
+/** Signs a subscriber's id for the links of mails. @param key a MAC key of the service */
+export const formatUnsubscribeToken = (id: string, key: Buffer): string =>
+  `${id}.${createHmac('sha256', key).update(id).digest('base64url').slice(0, MARK_LENGTH)}`;
+
+/** @returns the subscriber's id; null: the token is not ours */
+export function parseUnsubscribeToken(token: string, key: Buffer): string | null {
+  const id = token.split('.', 1)[0] ?? '';
+  const [given, right] = [Buffer.from(token), Buffer.from(formatUnsubscribeToken(id, key))];
+  return given.length === right.length && timingSafeEqual(given, right) ? id : null;
+}

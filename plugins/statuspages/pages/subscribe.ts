@@ -1,0 +1,190 @@
+/** Pages by which visitors subscribe to a status page, confirm that, and unsubscribe. They work without scripts. */
+import joi from 'joi';
+import {
+  Redirect,
+  text,
+  View,
+  type HttpRequest,
+  type PageResult,
+  type PageSpec,
+  type RouteSpec,
+} from '../../../kernel/contract.js';
+import { notFound, ServiceError } from '../../../kernel/errors.js';
+import { networkOf } from '../../../lib/addresses.js';
+import { hashToken, parseEmail } from '../model/subscriber.js';
+import { pathOf, type StatusPageDoc } from '../model/page.js';
+import type { StatusPageServices } from '../services.js';
+import { typed } from './forms.js';
+import { answerLocked, type FindPage } from './password.js';
+
+const SLUG = joi.string().max(64).required();
+const TOKEN = joi.string().max(200).required();
+const title = 'Updates by e-mail';
+const SENT =
+  'If this address can get updates, a mail is on its way to it. Open the link in that mail within 24 hours and confirm it there.';
+
+interface Shown {
+  heading: string;
+  text?: string;
+  problem?: string;
+  /** The form has a field for an address, with this in it. */
+  email?: string;
+  /** Of the form's button; absent: there is no form. */
+  button?: string;
+}
+
+/** @param published finds a page that visitors may know */
+export function subscribePages(services: StatusPageServices, published: FindPage): PageSpec[] {
+  const { subscribers, news, lock } = services;
+  const show = (page: StatusPageDoc, shown: Shown, status = 200): View =>
+    new View('subscribe', {
+      page: { title: page.title },
+      base: pathOf(page),
+      brand: `${pathOf(page)}/brand.css`,
+      asks_email: shown.email !== undefined,
+      ...shown,
+    })
+      .withStatus(status)
+      .withoutLayout()
+      .header('cache-control', 'private, no-store')
+      .header('x-robots-tag', 'noindex')
+      .header('referrer-policy', 'no-referrer');
+  const open = async (request: HttpRequest): Promise<StatusPageDoc> => {
+    const page = await published(request);
+    if (!services.pages.takesSubscribers(page)) throw notFound('such page');
+    return page;
+  };
+  const at = (
+    method: 'GET' | 'POST',
+    path: string,
+    handle: (request: HttpRequest) => Promise<PageResult>,
+    more: Partial<PageSpec> = {},
+  ): PageSpec => ({
+    method,
+    path: `/status-page/{slug}${path}`,
+    title,
+    access: 'public',
+    onOwnHosts: true,
+    input: { params: joi.object({ slug: SLUG, ...(path.includes('{token}') && { token: TOKEN }) }) },
+    handle,
+    ...more,
+  });
+  const asked = { heading: 'Get updates by e-mail', button: 'Subscribe' };
+
+  const subscribe = async (request: HttpRequest): Promise<PageResult> => {
+    const page = await open(request);
+    if (!lock.isOpen(page, request)) return answerLocked('error', request.path);
+    const given = typed(request)['email'];
+    const email = parseEmail(given);
+    const form = { ...asked, email: typeof given === 'string' ? given.slice(0, 254) : '' };
+    if (email === null) return show(page, { ...form, problem: 'Give an e-mail address such as ada@example.com.' }, 422);
+    try {
+      await services.countAttempt(`status-subscribe:${networkOf(request.address)}`);
+    } catch (error) {
+      return refuse(error, (problem) => show(page, { ...form, problem }, 429));
+    }
+    try {
+      // Answered the same, whether or not a mail goes out.
+      if (await isFresh(services, email)) {
+        const { subscriber, token } = await subscribers.enter(page, email);
+        await news.askToConfirm(page, subscriber, token);
+      }
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
+      return show(page, { heading: asked.heading, problem: error.message }, 409);
+    }
+    return show(page, { heading: 'Look into your mailbox', text: SENT });
+  };
+
+  const confirmation = async (request: HttpRequest): Promise<PageResult> => {
+    const page = await open(request);
+    const found = await subscribers.findPending(page, request.params['token'] ?? '');
+    return found === null
+      ? show(page, EXPIRED, 410)
+      : show(page, {
+          heading: 'Confirm your address',
+          text: `Get updates of ${page.title} by e-mail.`,
+          button: 'Confirm',
+        });
+  };
+  const confirm = async (request: HttpRequest): Promise<PageResult> => {
+    const page = await open(request);
+    const isConfirmed = await subscribers.confirm(page, request.params['token'] ?? '');
+    return isConfirmed
+      ? show(page, { heading: 'Your address is confirmed', text: 'Each mail has a link by which you unsubscribe.' })
+      : show(page, EXPIRED, 410);
+  };
+  /** What a mail says works for ever, also under a new slug, or where the page takes no subscribers any more. */
+  const leaving = async ({ params }: HttpRequest): Promise<{ id: string; page: StatusPageDoc }> => {
+    const found = await subscribers.findLeaving(params['token'] ?? '');
+    const { slug = '' } = params;
+    const own = found?.subscriber?.page_id;
+    const page = own === undefined ? await services.pages.bySlug(slug) : await services.pages.byId(own);
+    if (found === null || page === null) throw notFound('such page');
+    return { id: found.id, page };
+  };
+
+  return [
+    at('GET', '/subscribe', async (request) => {
+      const page = await open(request);
+      return lock.isOpen(page, request) ? show(page, { ...asked, email: '' }) : new Redirect(pathOf(page));
+    }),
+    at('POST', '/subscribe', subscribe),
+    at('GET', '/subscribe/confirm/{token}', confirmation),
+    at('POST', '/subscribe/confirm/{token}', confirm),
+    at('GET', '/unsubscribe/{token}', async (request) => {
+      const { page } = await leaving(request);
+      const words = `Get no more updates of ${page.title} by e-mail.`;
+      return show(page, { heading: 'Unsubscribe', text: words, button: 'Unsubscribe' });
+    }),
+    at('POST', '/unsubscribe/{token}', async (request) => {
+      const { id, page } = await leaving(request);
+      await subscribers.unsubscribe(id);
+      return show(page, { heading: 'You are unsubscribed', text: 'Your address is deleted.' });
+    }),
+  ];
+}
+
+const EXPIRED: Shown = {
+  heading: 'This link has expired',
+  text: 'It counts for 24 hours and once. Subscribe again to get another.',
+};
+
+/** Mail programs unsubscribe by a POST without a form token (RFC 8058), and older ones open the address. */
+export const oneClickRoute = ({ subscribers }: StatusPageServices): RouteSpec => ({
+  method: ['GET', 'POST'],
+  path: '/status-page/{slug}/unsubscribe/{token}/one-click',
+  summary: 'Unsubscribe from a status page, for mail programs',
+  access: 'public',
+  hidden: true,
+  plain: true,
+  strictQuery: false,
+  onOwnHosts: true,
+  input: { params: joi.object({ slug: SLUG, token: TOKEN }), body: joi.any(), optionalBody: true },
+  limits: { payload: 'raw' },
+  handle: async ({ method, path, params }) => {
+    const found = await subscribers.findLeaving(params['token'] ?? '');
+    if (found === null) throw notFound('such page');
+    if (method !== 'POST') return new Redirect(path.replace(/\/one-click$/, ''));
+    await subscribers.unsubscribe(found.id);
+    return text('You are unsubscribed.\n');
+  },
+});
+
+/** False: this address was asked to confirm too often lately. */
+async function isFresh({ countAttempt }: StatusPageServices, email: string): Promise<boolean> {
+  try {
+    await countAttempt(`status-subscribe-mail:${hashToken(email.toLowerCase())}`);
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'rate_limited') return false;
+    throw error;
+  }
+}
+
+function refuse(error: unknown, show: (problem: string) => View): View {
+  if (!(error instanceof ServiceError) || error.code !== 'rate_limited') throw error;
+  const view = show('Too many attempts. Try again later.');
+  for (const [name, value] of Object.entries(error.headers ?? {})) view.header(name, value);
+  return view;
+}

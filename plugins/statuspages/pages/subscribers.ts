@@ -1,0 +1,93 @@
+/** /status-pages/{id}/subscribers: who gets updates by e-mail, listed, removed and exported by managers of the page. */
+import joi from 'joi';
+import {
+  formPage,
+  Redirect,
+  text,
+  View,
+  type HttpRequest,
+  type PageSpec,
+  type Problem,
+} from '../../../kernel/contract.js';
+import { withoutFormulas } from '../../../lib/text/csv.js';
+import type { StatusPageDoc } from '../model/page.js';
+import { MAX_SUBSCRIBERS, toSubscriberView } from '../model/subscriber.js';
+import type { StatusPageServices } from '../services.js';
+import { idParams } from './forms.js';
+
+const access = { session: 'member' } as const;
+const title = 'Subscribers';
+const LIST = '/status-pages';
+const SHOWN = 50;
+const BATCH = 200;
+const COLUMNS = ['email', 'confirmed_at', 'created_at'] as const;
+
+const cell = (value: string | null): string => `"${withoutFormulas(value ?? '').replaceAll('"', '""')}"`;
+
+export function subscriberPages({ pages, subscribers }: StatusPageServices): PageSpec[] {
+  const need = ({ params, principal }: HttpRequest): Promise<StatusPageDoc> =>
+    pages.need(params['id'] ?? '', principal);
+  const hrefOf = ({ id }: StatusPageDoc): string => `${LIST}/${encodeURIComponent(id)}`;
+  const query = joi.object({ cursor: joi.string().max(20_000).empty('') });
+
+  const list = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+    const page = await need(request);
+    const { cursor = null } = request.query as { cursor?: string };
+    const found = await subscribers.page(page, SHOWN, cursor);
+    return new View('subscribers', {
+      title: `Subscribers of ${page.title}`,
+      items: found.items.map((one) => toSubscriberView(one)),
+      count: await subscribers.count(page),
+      most: MAX_SUBSCRIBERS,
+      next_cursor: found.next,
+      here: `${hrefOf(page)}/subscribers`,
+      open: pages.takesSubscribers(page),
+      crumbs: [{ label: 'Status pages', href: LIST }, { label: page.title, href: hrefOf(page) }, { label: title }],
+      ...problem,
+    });
+  };
+
+  return [
+    {
+      path: `${LIST}/{id}/subscribers`,
+      title,
+      access,
+      input: { params: idParams, query },
+      handle: (request) => list(request),
+    },
+    {
+      path: `${LIST}/{id}/subscribers.csv`,
+      title,
+      access,
+      input: { params: idParams },
+      handle: async (request) => {
+        const page = await need(request);
+        const lines = [COLUMNS.join(',')];
+        for (let cursor: string | null = null, last = false; !last;) {
+          const found = await subscribers.page(page, BATCH, cursor);
+          lines.push(...found.items.map((one) => COLUMNS.map((name) => cell(one[name])).join(',')));
+          cursor = found.next;
+          last = cursor === null;
+        }
+        return text(`${lines.join('\r\n')}\r\n`, 'text/csv; charset=utf-8').header(
+          'content-disposition',
+          `attachment; filename="${page.slug}-subscribers.csv"`,
+        );
+      },
+    },
+    formPage(
+      {
+        path: `${LIST}/{id}/subscribers/{subscriber}/remove`,
+        title,
+        access,
+        input: { params: idParams.append({ subscriber: joi.string().guid().required() }) },
+      },
+      async (request) => {
+        const page = await need(request);
+        await subscribers.remove(page, request.params['subscriber'] ?? '', request.principal);
+        return new Redirect(`${hrefOf(page)}/subscribers`, { tone: 'success', message: 'The subscriber is removed.' });
+      },
+      list,
+    ),
+  ];
+}

@@ -1,0 +1,98 @@
+/** Mails to subscribers of a status page, as text and as HTML. Pure. */
+import { xmlText } from '../../../lib/text/xml.js';
+import { localOf } from '../../../lib/local-time.js';
+import type { AnnouncementDoc, AnnouncementState } from '../model/announcement.js';
+import { STATE_WORDS } from '../model/words.js';
+
+export interface MailText {
+  subject: string;
+  text: string;
+  html: string;
+}
+
+interface MailLink {
+  label: string;
+  url: string;
+}
+
+/** One line: a header cannot hold two. */
+const toLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+
+function render(
+  subject: string,
+  paragraphs: readonly string[],
+  links: readonly MailLink[],
+  foot: MailLink | null,
+): MailText {
+  const lines = [...paragraphs, ...links.map(({ label, url }) => `${label}: ${url}`)];
+  const text = [...lines, ...(foot === null ? [] : [`--\n${foot.label}: ${foot.url}`])].join('\n\n');
+  const anchor = ({ label, url }: MailLink): string =>
+    `<a href="${xmlText(url)}" style="color:#0a5f59">${xmlText(label)}</a>`;
+  const parts = [
+    ...paragraphs.map((one) => xmlText(one).replaceAll('\n', '<br>')),
+    ...links.map(anchor),
+    ...(foot === null ? [] : [`<small>${anchor(foot)}</small>`]),
+  ];
+  const html =
+    '<!doctype html><html lang="en"><body style="font-family:system-ui,sans-serif;font-size:15px;line-height:1.5;color:#17211f">' +
+    `${parts.map((one) => `<p>${one}</p>`).join('')}</body></html>`;
+  return { subject: toLine(subject), text: `${text}\n`, html };
+}
+
+export const renderConfirmation = (title: string, url: string): MailText =>
+  render(
+    `Confirm updates of ${title}`,
+    [
+      `Somebody, probably you, asked for updates of “${toLine(title)}” to this address.`,
+      'Open this address within 24 hours and confirm it there. Without that you get no further mail.',
+    ],
+    [{ label: 'Confirm', url }],
+    null,
+  );
+
+export const renderAlreadySubscribed = (title: string, unsubscribe: string): MailText =>
+  render(
+    `You get updates of ${title}`,
+    [`Somebody, probably you, asked for updates of “${toLine(title)}” to this address. You get them already.`],
+    [],
+    { label: 'Unsubscribe', url: unsubscribe },
+  );
+
+/** What happened to an announcement. */
+export interface AnnouncementNews {
+  state: AnnouncementState;
+  /** Null: nobody wrote anything, its time has come. */
+  text: string | null;
+}
+
+const formatTime = (at: string, zone: string): string => `${localOf(at, zone).replace('T', ' ')} (${zone})`;
+
+/** Words for planned work that begins and ends by its times. */
+const BY_TIME: Partial<Record<AnnouncementState, string>> = {
+  underway: 'The planned work has begun.',
+  completed: 'The planned work has ended.',
+};
+
+export function renderNews(
+  page: { title: string; timezone: string },
+  { kind, title, components, starts_at, ends_at }: AnnouncementDoc,
+  { state, text }: AnnouncementNews,
+  links: { page: string; unsubscribe: string },
+): MailText {
+  const word = STATE_WORDS[state];
+  const times =
+    kind === 'maintenance' && ends_at !== null && state === 'planned'
+      ? `From ${formatTime(starts_at, page.timezone)} until ${formatTime(ends_at, page.timezone)}.`
+      : null;
+  return render(
+    `[${page.title}] ${title}: ${word.toLowerCase()}`,
+    [
+      `${toLine(title)}: ${word}`,
+      text ?? BY_TIME[state] ?? word,
+      ...(times === null ? [] : [times]),
+      ...(components.length === 0 ? [] : [`It is about: ${components.map(toLine).join(', ')}.`]),
+    ],
+    [{ label: 'Status page', url: links.page }],
+    { label: 'Unsubscribe', url: links.unsubscribe },
+  );
+}

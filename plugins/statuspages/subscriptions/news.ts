@@ -1,0 +1,130 @@
+/**
+ * News of announcements for subscribers. An update and its entry in `mails` are one write of the announcement. Mails
+ * are stored under ids that follow from entry and subscriber, and then the entries leave. A crash leaves `mails_at`, by
+ * which the job finds the rest. Planned work that begins and ends by its times gets its entries at `mail_due_at`.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { each } from '../../../lib/paging.js';
+import type { MailQueue } from '../../../ports/domain/mail/mail-queue.js';
+import { DEPS, type StatusPagesDeps } from '../deps.js';
+import { nextMailAt, stateOf, toMarker, type AnnouncementDoc, type AnnouncementMail } from '../model/announcement.js';
+import { viewOf, type StatusPageDoc } from '../model/page.js';
+import type { SubscriberDoc } from '../model/subscriber.js';
+import { Subscribers } from './subscribers.js';
+import { renderAlreadySubscribed, renderConfirmation, renderNews, type MailText } from './mail-texts.js';
+
+const BATCH = 100;
+
+@injectable()
+export class SubscriberNews {
+  #run: Promise<void> | null = null;
+  #again = false;
+
+  constructor(
+    @inject(DEPS) private readonly deps: StatusPagesDeps,
+    @inject(Subscribers) private readonly subscribers: Subscribers,
+  ) {}
+
+  /** Something may have news. Never rejects. */
+  wake(): void {
+    this.run().catch((err: unknown) => this.deps.log.error({ err }, 'news could not be handed over; the job retries'));
+  }
+
+  /** Hands over what is there, and what has become due. */
+  run(): Promise<void> {
+    this.#again = true;
+    this.#run ??= this.#drive().finally(() => (this.#run = null));
+    return this.#run;
+  }
+
+  /** Resolves when nothing is being handed over. */
+  async idle(): Promise<void> {
+    await this.#run?.catch(() => {});
+  }
+
+  /** Sends the mail that asks for the confirmation. @param token null: the address is confirmed */
+  async askToConfirm(page: StatusPageDoc, subscriber: SubscriberDoc, token: string | null): Promise<void> {
+    const mail = this.deps.mail();
+    if (mail === undefined) return;
+    const base = this.#baseOf(page);
+    const { unsubscribe } = this.#links(page, subscriber);
+    const text =
+      token === null
+        ? renderAlreadySubscribed(page.title, unsubscribe)
+        : renderConfirmation(page.title, `${base}/subscribe/confirm/${token}`);
+    const id = `confirm:${this.deps.ids.uuid()}`;
+    await mail.enqueue([{ ...this.#addressed(page, subscriber, text, id), urgent: true }]);
+  }
+
+  async #drive(): Promise<void> {
+    while (this.#again) {
+      this.#again = false;
+      await this.#addDue();
+      for await (const doc of each(this.deps.announcements, { filter: { mails_at: { gt: '' } }, limit: BATCH }))
+        await this.#handOver(doc);
+    }
+  }
+
+  /** Planned work whose time has come gets its entry. */
+  async #addDue(): Promise<void> {
+    const { announcements, clock, ids } = this.deps;
+    const now = clock.iso();
+    for await (const doc of each(announcements, { filter: { mail_due_at: { gt: '', lte: now } }, limit: BATCH })) {
+      const { id, mail_due_at = null } = doc;
+      const entry: AnnouncementMail = { id: ids.uuid(), at: now, state: stateOf(doc, now), text: null };
+      const set = { mails_at: toMarker(entry), mail_due_at: nextMailAt(doc, now) };
+      await announcements.change({ id, mail_due_at }, { set, push: { mails: { each: [entry] } } });
+    }
+  }
+
+  async #handOver(doc: AnnouncementDoc): Promise<void> {
+    const { pages, announcements } = this.deps;
+    const page = await pages.get(doc.page_id);
+    const mail = this.deps.mail();
+    const isSent = page !== null && page.published && page.subscriptions === true && mail?.configured === true;
+    if (isSent) for (const entry of doc.mails ?? []) await this.#enqueue(mail, page, doc, entry);
+    const ids = (doc.mails ?? []).map(({ id }) => id);
+    // Guarded by the marker, which every entry that joins changes.
+    const left = await announcements.change(
+      { id: doc.id, mails_at: doc.mails_at ?? null },
+      { set: { mails_at: null }, pull: { mails: { field: 'id', in: ids } } },
+    );
+    if (left === null) this.#again = true;
+  }
+
+  async #enqueue(mail: MailQueue, page: StatusPageDoc, doc: AnnouncementDoc, entry: AnnouncementMail): Promise<void> {
+    for await (const batch of this.subscribers.confirmed(page))
+      await mail.enqueue(
+        batch
+          .filter(({ confirmed_at }) => confirmed_at !== null && confirmed_at <= entry.at)
+          .map((subscriber) => {
+            const links = { page: viewOf(page, this.deps.baseUrl()).url, ...this.#links(page, subscriber) };
+            const text = renderNews(page, doc, entry, links);
+            return this.#addressed(page, subscriber, text, `news:${entry.id}:${subscriber.id}`);
+          }),
+      );
+  }
+
+  #addressed(page: StatusPageDoc, subscriber: SubscriberDoc, text: MailText, id: string) {
+    const { oneClick } = this.#links(page, subscriber);
+    return {
+      id,
+      subject_id: page.id,
+      recipient_id: subscriber.id,
+      to: subscriber.email,
+      ...text,
+      headers: { 'List-Unsubscribe': `<${oneClick}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' },
+      urgent: false,
+    };
+  }
+
+  /** The page's address that visitors know, without a slash at its end. */
+  #baseOf(page: StatusPageDoc): string {
+    return viewOf(page, this.deps.baseUrl()).url.replace(/\/$/, '');
+  }
+
+  #links(page: StatusPageDoc, subscriber: SubscriberDoc): { unsubscribe: string; oneClick: string } {
+    const unsubscribe = `${this.#baseOf(page)}/unsubscribe/${this.subscribers.unsubscribeToken(subscriber)}`;
+    return { unsubscribe, oneClick: `${unsubscribe}/one-click` };
+  }
+}

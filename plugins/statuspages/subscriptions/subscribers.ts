@@ -1,0 +1,137 @@
+/** Subscribers of status pages: entered by themselves, confirmed by a mail, removed by themselves or by managers. */
+import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract.js';
+import { conflict, notFound } from '../../../kernel/errors.js';
+import { pages } from '../../../lib/paging.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
+import { DEPS, type StatusPagesDeps } from '../deps.js';
+import type { StatusPageDoc } from '../model/page.js';
+import {
+  formatUnsubscribeToken,
+  hashToken,
+  MAX_SUBSCRIBERS,
+  parseUnsubscribeToken,
+  toSubscriberKey,
+  type SubscriberDoc,
+} from '../model/subscriber.js';
+
+const CONFIRM_MS = DAY_MS;
+const BATCH = 200;
+
+type PageId = Pick<StatusPageDoc, 'id'>;
+
+@injectable()
+export class Subscribers {
+  readonly #linkKey: Buffer;
+
+  constructor(@inject(DEPS) private readonly deps: StatusPagesDeps) {
+    this.#linkKey = deps.cipher.derive('statuspages.unsubscribe');
+  }
+
+  /** Newest first. */
+  page({ id: page_id }: PageId, limit: number, cursor: string | null): Promise<ReadablePage<SubscriberDoc>> {
+    const sort = [['created_at', 'desc']] as const;
+    return findReadable(this.deps.subscribers, { filter: { page_id }, sort, limit, after: cursor });
+  }
+
+  count({ id: page_id }: PageId): Promise<number> {
+    return this.deps.subscribers.count({ page_id, confirmed_at: { gt: '' } });
+  }
+
+  /** Those that are confirmed, in batches. */
+  confirmed({ id: page_id }: PageId): AsyncGenerator<SubscriberDoc[]> {
+    return pages(this.deps.subscribers, { filter: { page_id, confirmed_at: { gt: '' } }, limit: BATCH });
+  }
+
+  /**
+   * Enters an address, or finds it.
+   * @returns the subscriber with the token that confirms it; without one where it is confirmed
+   * @throws ServiceError conflict where the page takes no more
+   */
+  async enter({ id: page_id }: PageId, email: string): Promise<{ subscriber: SubscriberDoc; token: string | null }> {
+    const { subscribers, ids, clock } = this.deps;
+    // Known addresses are answered the same.
+    for (const confirmed_at of [null, { gt: '' }])
+      if ((await subscribers.count({ page_id, confirmed_at })) >= MAX_SUBSCRIBERS) throw full();
+    const key = toSubscriberKey(page_id, email);
+    const token = ids.secret(43);
+    const pending = { confirm_hash: hashToken(token), confirm_until: isoOf(clock.now() + CONFIRM_MS) };
+    const renewed = await subscribers.change({ key, confirmed_at: null }, { set: pending });
+    if (renewed !== null) return { subscriber: renewed.doc, token };
+    const subscriber: SubscriberDoc = {
+      id: ids.uuid(),
+      page_id,
+      key,
+      email,
+      created_at: clock.iso(),
+      confirmed_at: null,
+      ...pending,
+    };
+    try {
+      await subscribers.insert(subscriber);
+      return { subscriber, token };
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      const { items } = await subscribers.find({ filter: { key }, limit: 1 });
+      // It was removed or entered a moment ago: the next attempt will do.
+      if (items[0] === undefined) throw error;
+      return { subscriber: items[0], token: null };
+    }
+  }
+
+  /** Whom the token would confirm; null: it is unknown, used or too old. */
+  async findPending({ id: page_id }: PageId, token: string): Promise<SubscriberDoc | null> {
+    const { subscribers, clock } = this.deps;
+    const { items } = await subscribers.find({ filter: { confirm_hash: hashToken(token) }, limit: 1 });
+    const [found] = items;
+    const isLive = found?.page_id === page_id && (found.confirm_until ?? '') > clock.iso();
+    return isLive ? found : null;
+  }
+
+  /**
+   * @returns false: the token is unknown, used or too old
+   * @throws ServiceError conflict where the page takes no more
+   */
+  async confirm(page: PageId, token: string): Promise<boolean> {
+    const found = await this.findPending(page, token);
+    if (found === null) return false;
+    if ((await this.count(page)) >= MAX_SUBSCRIBERS) throw full();
+    const { id, confirm_hash } = found;
+    const set = { confirmed_at: this.deps.clock.iso(), confirm_hash: null, confirm_until: null };
+    return (await this.deps.subscribers.change({ id, confirm_hash }, { set })) !== null;
+  }
+
+  unsubscribeToken({ id }: SubscriberDoc): string {
+    return formatUnsubscribeToken(id, this.#linkKey);
+  }
+
+  /**
+   * The subscriber of a mail's link, or null where it is gone.
+   * @returns null: no mail of this service has this token
+   */
+  async findLeaving(token: string): Promise<{ id: string; subscriber: SubscriberDoc | null } | null> {
+    const id = parseUnsubscribeToken(token, this.#linkKey);
+    return id === null ? null : { id, subscriber: await this.deps.subscribers.get(id) };
+  }
+
+  /** Twice is once. */
+  async unsubscribe(id: string): Promise<void> {
+    await this.deps.subscribers.remove({ id });
+    await this.deps.mail()?.drop({ recipient_id: id });
+  }
+
+  /** @throws ServiceError not_found */
+  async remove(page: StatusPageDoc, id: string, principal: Principal): Promise<void> {
+    const found = await this.deps.subscribers.get(id);
+    if (found?.page_id !== page.id) throw notFound(`subscriber ${id.slice(0, 64)}`);
+    await this.unsubscribe(id);
+    await this.deps.audit.record(principal, 'status_page.subscriber_removed', page.slug, { subscriber: id });
+  }
+
+  /** Removes addresses that were not confirmed in time. */
+  async removeExpired(): Promise<void> {
+    await this.deps.subscribers.remove({ confirmed_at: null, confirm_until: { lte: this.deps.clock.iso() } });
+  }
+}
+
+const full = () => conflict('This page takes no more subscribers.');

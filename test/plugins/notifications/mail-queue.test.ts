@@ -1,0 +1,160 @@
+/** Mails of other plugins: stored, sent once, and again after temporary failures. */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { StoredMails, type StoredMail } from '../../../plugins/notifications/mail/mail-queue.js';
+import { SendError } from '../../../plugins/notifications/services/sender.js';
+import type { OutgoingMail } from '../../../ports/domain/mail/mail-queue.js';
+import { ManualClock } from '../access/fixture.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+describe('notifications: mails of other plugins', () => {
+  let clock: ManualClock;
+  let store: MemoryStore;
+  let sent: string[];
+  let failing: Map<string, SendError>;
+  let logged: unknown[];
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    store = new MemoryStore();
+    sent = [];
+    failing = new Map();
+    logged = [];
+  });
+
+  const rows = () => store.collection<StoredMail>('mails');
+  const open = (during?: () => Promise<void>): StoredMails =>
+    new StoredMails(
+      rows(),
+      {
+        sendMail: async ({ id }) => {
+          await during?.();
+          const error = failing.get(id) ?? failing.get('*');
+          if (error !== undefined) throw error;
+          sent.push(id);
+        },
+      },
+      clock,
+      {
+        warn: (...entry: unknown[]) => void logged.push(entry),
+        error: (...entry: unknown[]) => void logged.push(entry),
+      },
+    );
+  const mail = (id: string, more: Partial<OutgoingMail> = {}): OutgoingMail => ({
+    id,
+    subject_id: 'page',
+    recipient_id: `reader-${id}`,
+    to: `${id}@example.org`,
+    subject: 'News',
+    text: 'text',
+    html: '<p>text</p>',
+    headers: {},
+    urgent: false,
+    ...more,
+  });
+  const states = async (): Promise<Record<string, string>> =>
+    Object.fromEntries((await rows().find({ limit: 100 })).items.map(({ id, state }) => [id, state]));
+  const sendDue = async (mails: StoredMails): Promise<void> => {
+    mails.wake();
+    await mails.idle();
+  };
+
+  it('sends each once, urgent ones first, and none again that is handed over again', async () => {
+    const mails = open();
+    await mails.enqueue([mail('a'), mail('b'), mail('c', { urgent: true })]);
+    await mails.idle();
+    await mails.enqueue([mail('a'), mail('c')]);
+    await mails.idle();
+    expect(sent).to.deep.equal(['c', 'a', 'b']);
+    const { items } = await rows().find({});
+    expect(JSON.stringify(items), 'what was sent keeps no address').not.to.include('@');
+  });
+
+  it('sends again after temporary failures, until 24 hours have passed', async () => {
+    const mails = open();
+    failing.set('a', new SendError('SMTP: 451 a@example.org try again', false));
+    await mails.enqueue([mail('a'), mail('b')]);
+    await mails.idle();
+    expect(await states()).to.deep.equal({ a: 'waiting', b: 'sent' });
+    clock.forward(30_000);
+    failing.clear();
+    await sendDue(mails);
+    expect(sent, 'not before its time').to.deep.equal(['b']);
+    clock.forward(30_000);
+    await sendDue(mails);
+    expect(sent).to.deep.equal(['b', 'a']);
+    failing.set('c', new SendError('SMTP: 451', false));
+    await mails.enqueue([mail('c')]);
+    await mails.idle();
+    for (let i = 0; i < 26; i++) {
+      clock.forward(HOUR);
+      await sendDue(mails);
+    }
+    expect((await states())['c']).to.equal('failed');
+    expect(JSON.stringify(logged), 'no address in the log').not.to.include('@');
+  });
+
+  it('ends a mail whose recipient is rejected, and waits with all where the server is away', async () => {
+    const mails = open();
+    failing.set('a', new SendError('SMTP: 550', true));
+    await mails.enqueue([mail('a')]);
+    await mails.idle();
+    expect(await states()).to.deep.equal({ a: 'failed' });
+    failing.clear();
+    failing.set('*', new SendError('SMTP: 535 login', true, { server: true }));
+    await mails.enqueue([mail('b'), mail('c')]);
+    await mails.idle();
+    expect(logged, 'the second one is not tried').to.have.length(2);
+    failing.clear();
+    clock.forward(2 * MINUTE);
+    await sendDue(mails);
+    expect(sent).to.have.members(['b', 'c']);
+  });
+
+  it('sends again what a process held when it ended, and once where two processes send', async () => {
+    let release: () => void = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const first = open(() => held);
+    await first.enqueue([mail('a')]);
+    const second = open();
+    await sendDue(second);
+    expect(sent, 'the first one has it').to.deep.equal([]);
+    clock.forward(3 * MINUTE);
+    await sendDue(second);
+    expect(sent, 'its lease has ended').to.deep.equal(['a']);
+    expect(await states()).to.deep.equal({ a: 'sent' });
+    release();
+    await first.idle();
+  });
+
+  it('drops what is not sent, by subject or recipient, and forgets ids after two days', async () => {
+    failing.set('*', new SendError('SMTP: 421', false, { server: true }));
+    const mails = open();
+    await mails.enqueue([mail('a'), mail('b', { subject_id: 'other' }), mail('c', { subject_id: 'other' })]);
+    await mails.idle();
+    await mails.drop({ subject_id: 'page' });
+    await mails.drop({ recipient_id: 'reader-b' });
+    expect(Object.keys(await states())).to.deep.equal(['c']);
+    failing.clear();
+    clock.forward(2 * MINUTE);
+    await sendDue(mails);
+    clock.forward(47 * HOUR);
+    await mails.forget();
+    expect(Object.keys(await states())).to.deep.equal(['c']);
+    clock.forward(2 * HOUR);
+    await mails.forget();
+    expect(await states()).to.deep.equal({});
+  });
+
+  it('says that no server is configured, and keeps what is handed over', async () => {
+    const mails = new StoredMails(rows(), null, clock, { warn: () => {}, error: () => {} });
+    expect(mails.configured).to.equal(false);
+    await mails.enqueue([mail('a')]);
+    expect(await states()).to.deep.equal({ a: 'waiting' });
+    const later = open();
+    await sendDue(later);
+    expect(sent).to.deep.equal(['a']);
+  });
+});

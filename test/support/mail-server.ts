@@ -1,0 +1,46 @@
+/** An SMTP server that takes every mail and keeps it as it came, unless a test has it reject recipients. */
+import type { AddressInfo } from 'node:net';
+import PostalMime from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+
+export class MailServer {
+  readonly raw: string[] = [];
+  readonly recipients: string[][] = [];
+  /** What RCPT is answered; null: the recipient is taken. */
+  reject: (address: string) => Error | null = () => null;
+  readonly #server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onRcptTo: ({ address }, _session, done) => done(this.reject(address)),
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        this.raw.push(Buffer.concat(chunks).toString('utf8'));
+        this.recipients.push(session.envelope.rcptTo.map(({ address }) => address));
+        done();
+      });
+    },
+  });
+
+  async open(): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return (this.#server.server.address() as AddressInfo).port;
+  }
+
+  mails(): Promise<Awaited<ReturnType<typeof PostalMime.parse>>[]> {
+    return Promise.all(this.raw.map((one) => PostalMime.parse(one)));
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+}
+
+/** Settings of a service that sends to it. */
+export const mailSettings = (port: number): Record<string, string> => ({
+  SVC_NOTIFICATIONS__SMTP_HOST: '127.0.0.1',
+  SVC_NOTIFICATIONS__SMTP_PORT: String(port),
+  SVC_NOTIFICATIONS__SMTP_SECURITY: 'none',
+  SVC_NOTIFICATIONS__SMTP_FROM: 'AOS <aos@example.org>',
+});
