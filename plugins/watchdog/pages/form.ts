@@ -10,11 +10,25 @@ export function typed(request: Pick<HttpRequest, 'body'>): Record<string, unknow
   return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
 }
 
+/** Tags as the form has them. */
+export const formatTags = (tags: readonly string[]): string => tags.join(', ');
+
+const parseTags = (text: string): string[] =>
+  text
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+
 /**
  * Only the fields that the form has: an empty one is none, an unticked box is false.
+ * @param before tags of the monitor
  * @throws ServiceError validation_failed
  */
-export function checkedForm(request: Pick<HttpRequest, 'body'>, creating: boolean): MonitorFields {
+export function checkedForm(
+  request: Pick<HttpRequest, 'body'>,
+  creating: boolean,
+  before: readonly string[] = [],
+): MonitorFields {
   const form = typed(request);
   const given: Record<string, unknown> = {};
   for (const name of ['name', 'parent_source', 'description', 'os', 'project', 'schedule', 'timezone']) {
@@ -25,6 +39,9 @@ export function checkedForm(request: Pick<HttpRequest, 'body'>, creating: boolea
     const value = form[name];
     if (typeof value === 'string') given[name] = value.trim() === '' ? null : Number(value);
   }
+  const { tags } = form;
+  // As it was shown: a tag that holds a comma stays one.
+  if (typeof tags === 'string' && tags.trim() !== formatTags(before)) given['tags'] = parseTags(tags);
   if ('name' in form) given['public'] = form['public'] === 'true';
   if (creating) given['source'] = typeof form['source'] === 'string' ? form['source'].trim() : '';
   const schema = creating ? monitorBody : editBody;

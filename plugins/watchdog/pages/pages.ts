@@ -16,7 +16,7 @@ import { maintenancePages } from './maintenance.js';
 import { listView } from './list.js';
 import { publicView } from './status.js';
 import { tokenPages } from './tokens.js';
-import { checkedForm, hrefOf, typed } from './form.js';
+import { checkedForm, formatTags, hrefOf, typed } from './form.js';
 import { STATES } from '../model/documents.js';
 import type { WatchdogServices } from '../services.js';
 import { looksLikeId } from '../model/source.js';
@@ -34,7 +34,9 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
 
   const editor = async (request: HttpRequest, problem?: Problem): Promise<View> => {
     const known = request.params['source'] === undefined ? null : await need(request);
-    const form = problem === undefined ? (known ?? { source: request.query['source'] }) : typed(request);
+    const stored =
+      known === null ? { source: request.query['source'] } : { ...known, tags: formatTags(known.tags ?? []) };
+    const form = problem === undefined ? stored : typed(request);
     const crumbs = [{ label: title, href: '/monitors' }, { label: known === null ? 'New monitor' : known.source }];
     const action = known === null ? '/monitors/new' : `${hrefOf(known.source)}/edit`;
     const back = known === null ? '/monitors' : hrefOf(known.source);
@@ -119,9 +121,9 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
     formPage(
       { path: '/monitors/{source}/edit', title: 'Edit monitor', access, input: { params } },
       async (request) => {
-        const fields = checkedForm(request, false);
         const caller = callerOf(request.principal);
         const before = viewOf(await monitors.need(sourceOf(request), caller));
+        const fields = checkedForm(request, false, before.tags);
         const saved = await monitors.edit(sourceOf(request), fields, caller);
         const change = changedFields(before, saved, Object.keys(fields));
         await audit.record(request.principal, 'monitor.changed', saved.source, {}, change);

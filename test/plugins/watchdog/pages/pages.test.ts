@@ -246,6 +246,39 @@ describe('watchdog pages', function () {
     });
   });
 
+  describe('tags', () => {
+    const tagsOf = async (): Promise<unknown> => {
+      const token = await fixture.token(['watchdog:read']);
+      const { json } = await fixture.api('GET', '/api/watchdog/v1/monitors/tagged', token);
+      return (json as unknown as { monitor: { tags: string[] } }).monitor.tags;
+    };
+
+    it('are set, changed and removed in the form, and the form names what is wrong', async () => {
+      const browser = await fixture.signedIn();
+      const form = { source: 'tagged', name: 'Tagged' };
+      for (const [tags, words] of [
+        [Array.from({ length: 21 }, (_, i) => `t${i}`).join(','), 'Give at most 20.'],
+        [`ok, ${'x'.repeat(65)}`, 'Write at most 64 characters; these are 65.'],
+        ['one, two, one', 'Name each only once.'],
+      ] as const) {
+        const wrong = await browser.post('/monitors/new', { ...form, tags });
+        expect([wrong.status, wrong.text.includes(words)], words).to.deep.equal([422, true]);
+        expect(wrong.text, 'what was written stays').to.include(`value="${tags}"`);
+      }
+      expect((await browser.post('/monitors/new', { ...form, tags: ' production,, db ' })).status).to.equal(303);
+      expect(await tagsOf()).to.deep.equal(['production', 'db']);
+      const edit = '/monitors/tagged/edit';
+      expect((await browser.get(edit)).text).to.include('value="production, db"');
+      expect((await browser.post(edit, { name: 'Tagged', tags: 'db' })).status).to.equal(303);
+      expect(await tagsOf()).to.deep.equal(['db']);
+      await change('tagged', { tags: ['a, b'] });
+      expect((await browser.post(edit, { name: 'Again', tags: 'a, b' })).status).to.equal(303);
+      expect(await tagsOf(), 'a tag with a comma that nobody touched').to.deep.equal(['a, b']);
+      expect((await browser.post(edit, { name: 'Again', tags: '' })).status).to.equal(303);
+      expect(await tagsOf()).to.deep.equal([]);
+    });
+  });
+
   describe('/status/{id}', () => {
     it('shows the tree, down first, suppressed ones marked, the project by name and 90 days', async () => {
       await project('shop', 'The shop');
