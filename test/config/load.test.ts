@@ -79,7 +79,7 @@ describe('configuration', () => {
     );
   });
 
-  it('names variables that are no setting, and knows those that the companions read', async () => {
+  it('names variables that are not settings, and accepts those of the clients', async () => {
     const { unknown } = await load({
       SVC_PROT: '1',
       svc_port: '1',
@@ -122,7 +122,7 @@ describe('configuration', () => {
     expect(config.origin('app.debug')).to.equal('config/default.json');
   });
 
-  it('knows every named variable', async () => {
+  it('lists every named variable', async () => {
     const { core, sections } = await load({
       SVC_PORT: '0',
       SVC_HOST: '0.0.0.0',
@@ -405,7 +405,7 @@ describe('configuration', () => {
       ).to.equal('configuration: chat is not a known key (from environment variable SVC_CHAT__STRICT)');
     });
 
-    it('that are no objects are a fault', async () => {
+    it('rejects values that are not objects', async () => {
       await write('config/local.json', { hooks: true });
       const config = await load();
       expect(await fault(() => config.section('hooks', schema))).to.equal(

@@ -90,7 +90,7 @@ describe('clients: license files', function () {
     });
   }
 
-  it('texts that are no files', () => {
+  it('rejects texts that are not files', () => {
     const pem = vectors[0]?.public_key ?? '';
     for (const text of ['', 'x', '-----BEGIN LICENSE FILE-----\n-----END LICENSE FILE-----\n', 'A'.repeat(1_000_000)])
       expect(verifyLicenseFile(text, pem)).to.deep.equal({ valid: false, reason: 'malformed' });

@@ -69,7 +69,7 @@ describe('the zoo of plugins', () => {
       ]);
     });
 
-    it('old-api: both numbers, and nothing about members that this API does not know', async () => {
+    it('old-api: both numbers, and nothing about members that this API lacks', async () => {
       expect(await faultsOf('./old-api.js')).to.deep.equal([
         'plugin oldapi: is made for plugin API 0, and this service speaks 1; install its version for API 1 (./old-api.js)',
       ]);

@@ -3,7 +3,7 @@ import { ClockSteps, CLOCK_SLACK_MS } from '../../lib/clock-steps.js';
 import { ManualClock } from '../../testing/clock.js';
 
 describe('steps of a clock', () => {
-  it('are reported once each with their sign; the normal passage of time is none', () => {
+  it('are reported once each with their sign, without the normal passage of time', () => {
     const clock = new ManualClock();
     const steps = new ClockSteps(clock);
     for (const ms of [3_600_000, -3_600_000, 365 * 86_400_000]) {

@@ -41,7 +41,7 @@ describe('names for values', () => {
 });
 
 describe('time helpers', () => {
-  it('show the zone, with UTC in the title, and the age beside the time or in the title', () => {
+  it('show the zone, with UTC in the title, and the age next to the time or in the title', () => {
     const html = call('time', '2026-11-20T08:12:30.123Z');
     expect(html).to.include('datetime="2026-11-20T08:12:30.123Z"');
     expect(html).to.include(

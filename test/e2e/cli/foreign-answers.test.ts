@@ -158,7 +158,7 @@ describe('commands and the texts of others', () => {
     expect(requests).to.have.lengthOf(4);
   });
 
-  it('need no profile beside --url and SVC_TOKEN', async () => {
+  it('need no profile next to --url and SVC_TOKEN', async () => {
     const broken = join(home, 'broken');
     await mkdir(join(broken, 'aos'), { recursive: true });
     await writeFile(join(broken, 'aos', 'profile.json'), '{', { mode: 0o600 });

@@ -41,7 +41,7 @@ describe('aos plugin check', () => {
     });
   }
 
-  it('is not the only command that ends beside a plugin that leaves a timer open', async () => {
+  it('is not the only command that ends next to a plugin that leaves a timer open', async () => {
     const env = { ...serviceEnv(join(folder, 'data')), SVC_PLUGINS: JSON.stringify([join(folder, 'opens.mjs')]) };
     const { code, stderr } = await aos(env, ['help']);
     expect([code, stderr]).to.deep.equal([0, '']);

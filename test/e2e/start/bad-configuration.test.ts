@@ -21,6 +21,7 @@ describe('start: a bad configuration', function () {
 
   const bad: Record<string, Record<string, string>> = {
     'an unknown key': { SVC_SERVER__NOSUCH: '1' },
+    'an unknown section': { SVC_NOSUCHPLUGIN__KEY: '1' },
     'a bad value of the service': { SVC_LIMITS__JSON_BYTES: 'many' },
     'a bad value of a plugin': { SVC_RELEASES__HALT_AFTER: 'many' },
     'an unknown key of a plugin': { SVC_WATCHDOG__NOSUCH: '1' },

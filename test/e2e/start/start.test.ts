@@ -1,9 +1,8 @@
 /** The program as a stranger meets it: starts, says where it is, stops, and says in one line what is wrong (contracts 00, 95). */
 import { expect } from 'chai';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { until } from '../../harness.js';
-import { aosHere } from '../../support/aos-here.js';
 import { ADMIN, aos, aosJson, SHARED_KEY, TestService } from '../../support/service.js';
 
 describe('start: the first on the embedded store (sqlite)', () => {
@@ -89,34 +88,6 @@ describe('start: the service on the embedded store (sqlite)', () => {
     await service.start();
     expect(service.stdout).to.not.include(password);
     expect(service.stdout).to.not.match(/password:?\s+\S{12,}/);
-  });
-
-  for (const [name, extra, words] of [
-    ['an unknown key', { SVC_SERVER__COLOUR: 'red' }, ['server.colour', 'SVC_SERVER__COLOUR']],
-    ['a malformed port', { SVC_PORT: 'eighty' }, ['server.port', 'SVC_PORT']],
-    ['a short license key', { SVC_LICENSE_KEY: 'short' }, ['security.license_key', 'SVC_LICENSE_KEY']],
-    ['an unknown section', { SVC_NOSUCHPLUGIN__KEY: '1' }, ['nosuchplugin', 'SVC_NOSUCHPLUGIN__KEY']],
-    ['an unknown storage', { SVC_STORAGE_URL: 'postgres://x' }, ['storage.url', 'SVC_STORAGE_URL']],
-  ] as [string, Record<string, string>, string[]][]) {
-    it(`stops at ${name} with exit 1 and one line on stderr`, async () => {
-      service = await TestService.first(extra);
-      // test/e2e/start/(bad-configuration, failed-boot) have the same of the program.
-      const { code, stdout, stderr } = await aosHere(service.env, ['serve']);
-      expect(code).to.equal(1);
-      expect(stderr.trim().split('\n'), stderr).to.have.lengthOf(1);
-      for (const word of words) expect(stderr).to.include(word);
-      expect(stdout).to.not.include('listening');
-    });
-  }
-
-  it('names the file of a wrong key', async () => {
-    service = await TestService.first();
-    const file = join(service.dataDir, 'mine.json');
-    await writeFile(file, JSON.stringify({ limits: { json_bytes: 'many' } }));
-    const { code, stderr } = await aosHere({ ...service.env, SVC_CONFIG: file }, ['serve']);
-    expect(code).to.equal(1);
-    expect(stderr.trim().split('\n')).to.have.lengthOf(1);
-    expect(stderr).to.include('limits.json_bytes').and.to.include('mine.json');
   });
 });
 

@@ -69,7 +69,7 @@ describe('errorstream: intake', () => {
     expect((await fixture.post([error(), error()])).body).to.have.all.keys('status', 'results');
   });
 
-  it('counts the people that reports name, alone and in a list, and keeps none of their names', async () => {
+  it('counts the users of reports, alone and in a list, and stores none of their names', async () => {
     const named = (id: unknown): object => error({ user: { id } });
     const one = await fixture.post(named('ada-4711'));
     expect(one.status).to.equal(201);

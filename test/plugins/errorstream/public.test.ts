@@ -39,7 +39,7 @@ describe('errorstream: answers to an intake key', () => {
 
   const send = (json: unknown) => fixture.post(json, { bearer: KEY });
 
-  it('hold only what a public key may know', async () => {
+  it('contain only what a public key may read', async () => {
     for (const status of [201, 200]) {
       const answer = await send(error());
       expect(answer.status).to.equal(status);

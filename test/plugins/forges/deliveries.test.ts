@@ -191,7 +191,7 @@ for (const engine of new PluginStores('forges', []).all) {
       expect((await fixture.call('PATCH', 'shop-1', { status: 'resolved', claim_token })).status).to.equal(200);
     });
 
-    it('a lease that ran out is no hold', async () => {
+    it('ignores a lease that has expired', async () => {
       await fixture.call('POST', 'shop-1/claim', { agent: 'fixer', lease_seconds: 60 });
       fixture.http.clock.forward(61_000);
       expect((await fixture.send('github', 'push', delivery('github/push'))).json).to.deep.include({
@@ -289,7 +289,7 @@ describe('forges: verification of deliveries', function () {
     }
   });
 
-  it('a body over 1 MiB is 413 before anything reads it; what is no JSON is 400, of a genuine sender alone', async () => {
+  it('returns 413 for a body over 1 MiB before anything reads it, and 400 for invalid JSON of a genuine sender only', async () => {
     const large = 'x'.repeat(1_048_577);
     expect((await fixture.send('github', 'push', large)).status).to.equal(413);
     const { status, json } = await fixture.send('github', 'push', 'payload=%7B%7D');
@@ -305,7 +305,7 @@ describe('forges: verification of deliveries', function () {
         for (const text of odd) expect((await fixture.send(forge, event, text)).json).to.deep.equal(untouched);
   });
 
-  it('an address that is no http, and a title with a live token, are not shown', async () => {
+  it('does not show an address that is not http, and a title with a live token', async () => {
     const hostile = changed('github/pull-request-opened', { html_url: 'javascript:alert(1)' });
     expect((await fixture.send('github', 'pull_request', hostile)).json).to.deep.equal(untouched);
     const told = changed('github/push', { message: `${fixture.manage} see shop-3`, url: 'file:///etc/passwd' });

@@ -85,7 +85,7 @@ for (const engine of new PluginStores('forges', []).all) {
       const state = (name: string, more: Record<string, unknown> = {}): string =>
         changed(`${folder}-${name}`, { ...SILENT, ...more });
 
-      it(`${forge}: an item waits for its pull request and is resolved by the merge`, async () => {
+      it(`${forge}: keeps an item waiting for its pull request and resolves it with the merge`, async () => {
         const waiting = await resolve('shop-1', url);
         expect(waiting).to.include({ status: 'resolved', review: 'open', pr_state: 'open', fix_commit: null });
         await send(state('opened'));
@@ -191,7 +191,7 @@ for (const engine of new PluginStores('forges', []).all) {
       expect(await item('shop-1')).to.include({ status: 'resolved', fix_commit: 'b'.repeat(40) });
     });
 
-    it('an error that goes on while the request is open does not open its item', async () => {
+    it('does not reopen the item of an error that continues while the request is open', async () => {
       const { http, manage } = fixture;
       const report = { project: 'shop', title: 'Boom', type: 'error', exception_class: 'Boom', app_version: '1.3.0' };
       const send = () => http.api('POST', '/api/bugtracker/v1/report', manage, report);

@@ -120,7 +120,7 @@ describe('health report', () => {
     expect(found.healthy).to.equal(true);
   });
 
-  it('free space that cannot be read is no good disk', () => {
+  it('reports unreadable free space as an error', () => {
     expect(of({ free_bytes: null }).checks.disk).to.deep.equal({ ok: false, free_bytes: null });
   });
 

@@ -15,7 +15,7 @@ const GUIDES = {
 };
 
 describe('sections of a guide', () => {
-  it('end at headings, know code, and number equal anchors', () => {
+  it('end at headings, skip code, and number equal anchors', () => {
     const sections = sectionsOf({ name: 'operations', text: GUIDES.operations });
     expect(sections.map(({ heading, level, anchor }) => [heading, level, anchor])).to.deep.equal([
       ['Operations', 1, ''],

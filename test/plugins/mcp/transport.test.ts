@@ -191,7 +191,7 @@ describe('mcp: the transport', function () {
     expect((await send(request('ping'), { 'content-encoding': 'gzip' })).status).to.equal(415);
   });
 
-  it('answers bad JSON and what is no message with JSON-RPC errors, never a 5xx', async () => {
+  it('answers bad JSON and invalid messages with JSON-RPC errors, never a 5xx', async () => {
     const cases: [body: string | Uint8Array, code: number][] = [
       ['', -32_700],
       ['{', -32_700],
@@ -332,7 +332,7 @@ describe('mcp: the transport', function () {
     }
   });
 
-  it('is no operation of the REST description, which names the tools', async () => {
+  it('is missing in the REST description, which names the tools', async () => {
     const { body } = await service.request('GET', '/api/openapi.json', null);
     const { paths, info } = body as {
       paths: Record<string, Record<string, Record<string, unknown>>>;

@@ -82,7 +82,7 @@ const each = (check: (text: string) => void): void => {
 };
 
 describe('notifications: text from outside', () => {
-  it('is no link and no mention for any receiver', () =>
+  it('contains no link and no mention for any receiver', () =>
     each((text) => {
       for (const escaped of [unlinked, slackText, slackMarkdown, cardText, htmlText])
         for (const pattern of LINKED) expect(unescaped(decoded(escaped(text)))).to.not.match(pattern);

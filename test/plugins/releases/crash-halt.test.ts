@@ -55,7 +55,7 @@ describe('releases: halt by crashes', () => {
     expect(await halted()).to.equal(true);
   });
 
-  it('not by strangers of many networks whose crashes are less than 1 % of the sessions', async () => {
+  it('do not halt by untrusted clients of many networks whose crashes are less than 1 % of the sessions', async () => {
     one.deps.config.halt_crash_free_points = 0.1;
     sessions['1.0'] = windowOf(1_000, 0);
     sessions['1.1'] = windowOf(1_000, 9, { crash_addresses: 50 });

@@ -42,7 +42,7 @@ describe('setup: while the update agents are put in place', () => {
     });
   }
 
-  it('both scripts know the agents that are coming', async () => {
+  it('both scripts expect the same agents', async () => {
     placing = manifest;
     placed = null;
     for (const name of ['install.sh', 'install.ps1'])

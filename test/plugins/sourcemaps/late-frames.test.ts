@@ -194,7 +194,7 @@ describe('frames that source maps rewrite later', () => {
     for (const { late } of items) expect(JSON.stringify(late ?? null).length).to.be.at.most(16_384);
   });
 
-  it('gives up after some attempts, less and less often, and keeps the reason', async () => {
+  it('aborts after some attempts, with increasing delays, and stores the reason', async () => {
     await fixture.report(app, debugMeta);
     const before = maps.asked;
     for (let n = 0; n < 600; n++) await run();

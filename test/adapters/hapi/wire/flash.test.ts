@@ -11,7 +11,7 @@ const authenticator = {
 describe('hapi: the flash', () => {
   const round = (flash: Flash): Flash | null => readFlash(authenticator, flashCookie(authenticator, flash).value ?? '');
 
-  it('comes back as it was written, with and without an action', () => {
+  it('is returned as written, with and without an action', () => {
     const plain: Flash = { tone: 'success', message: 'Saved.' };
     expect(round(plain)).to.deep.equal(plain);
     const undo: Flash = { ...plain, action: { label: 'Undo', post: '/bugs/bulk/runs/1/undo' } };

@@ -69,7 +69,7 @@ describe('probes of machines', () => {
       expect(seen).to.include({ ok: true, response_ms: 7 });
     });
 
-    it('waits for its turn and for the answer within one time limit', async () => {
+    it('waits for its slot and for the response within one time limit', async () => {
       const ping = join(folder, 'ping');
       // Those that may wait for a second do not end by themselves.
       await writeFile(

@@ -144,7 +144,7 @@ describe('bugs: severity', () => {
     expect(fixture.told.map(({ event }) => event)).to.deep.equal(['bug.created', 'bug.critical']);
   });
 
-  it('a higher level that raises no severity is kept, and is no revision', async () => {
+  it('stores a higher level that raises no severity, without a revision', async () => {
     const first = await fixture.bugs.record(errorReport({ error_level: 'warning', severity: 'critical' }));
     const again = await fixture.bugs.record(errorReport({ error_level: 'fatal', severity: 'critical' }));
     expect(again.item).to.include({ rev: first.item.rev, error_level: 'fatal', severity: 'critical' });

@@ -55,7 +55,7 @@ for (const { name, open } of ENGINES)
       expect((await fixture.lists.detail(await made(), MANAGER)).requester).to.equal(null);
     });
 
-    it('stops a resolve over a person’s unread comment once', async () => {
+    it('stops a resolve over a user’s unread comment once', async () => {
       const id = await made();
       const { claim_token } = (await claim(id)).lease;
       await fixture.comments.add(id, ADA, { body: 'Please keep the old format.' });

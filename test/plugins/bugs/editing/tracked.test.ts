@@ -145,7 +145,7 @@ describe('bugs: items for plugins', () => {
     expect(fixture.told.filter(({ event }) => event === 'bug.resolved')).to.have.length(1);
   });
 
-  it('does not take an item from an agent, nor from the status of a person', async () => {
+  it('does not take an item from an agent, nor from the status of a user', async () => {
     const id = await made();
     await fixture.leases.claim(id, MANAGER, { agent: 'coder' });
     expect(await refused(items.resolve(id))).to.include({ status: 409, code: 'already_claimed' });

@@ -123,7 +123,7 @@ describe('grouping: masking', () => {
       { numRuns: 1000 },
     ));
 
-  it('knows no difference between CRLF and LF', () =>
+  it('treats CRLF and LF equally', () =>
     fc.assert(
       fc.property(message, (pieces) => {
         const text = pieces.join('\n').replaceAll('\r', '');

@@ -22,7 +22,7 @@ describe('bugs: flood', () => {
     return ids;
   };
 
-  it('makes 25 items of ids that no mask knows, and counts what follows in the first of them', async () => {
+  it('makes 25 items of ids that no mask matches, and counts what follows in the first of them', async () => {
     const first = await idsOf(1, 25);
     expect(new Set(first).size).to.equal(25);
     expect(new Set(await idsOf(26, 60))).to.deep.equal(new Set([first[0]]));
@@ -30,7 +30,7 @@ describe('bugs: flood', () => {
     expect(await fixture.deps.items.count()).to.equal(25);
   });
 
-  it('counts every key that it led there in that item from then on', async () => {
+  it('counts every key that it merged there in that item from then on', async () => {
     const [first] = await idsOf(1, 30);
     fixture.clock.advance(3 * 3_600_000);
     expect((await fixture.bugs.record(strange(28))).id).to.equal(first);
@@ -61,7 +61,7 @@ describe('bugs: flood', () => {
     expect((await fixture.bugs.record(strange(31))).id).to.equal(next.id);
   });
 
-  it('knows the coarse keys of all items of a source, of the first ones and of those after them', async () => {
+  it('finds the coarse keys of all items of a source, of the first ones and of later ones', async () => {
     const kinds = Array.from({ length: 40 }, (_, n) => ({ error_message: `${'x'.repeat(n + 1)} seat 1Q` }));
     const made: string[] = [];
     for (const kind of kinds) made.push((await fixture.bugs.record({ ...strange(1), ...kind })).id);
@@ -115,12 +115,12 @@ describe('bugs: flood', () => {
     });
   });
 
-  it('knows which coarse texts are those of one message alone', () => {
+  it('finds the coarse texts of a single message', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[ab1 ]*(<word>)?$/));
     fc.assert(fc.property(text, (one) => isCoarse(coarse(one)) || coarse(one) === one));
   });
 
-  it('lets go on what has another class, origin, type or wording', async () => {
+  it('accepts another class, origin, type or wording', async () => {
     await idsOf(1, 25);
     for (const fields of [
       { exception_class: 'F' },

@@ -50,7 +50,7 @@ describe('bugs: the cost of an occurrence', () => {
     expect(calls).to.deep.equal(['keys.get', 'items.change']);
   });
 
-  it('is the same where it names people: who is known adds nothing, and who is new rides in the one write', async () => {
+  it('is the same with users: a known one adds nothing, and a new one is part of the one write', async () => {
     const named = (from: number, n: number): ListedReport[] =>
       Array.from({ length: n }, (_, i) => ({ report: errorReport({ user: `user ${from + i}` }) }));
     await fixture.bugs.recordAll(named(0, 10));

@@ -52,7 +52,7 @@ for (const engine of ENGINES) {
       expect(await shown(fixture, id)).to.include({ people: 49, hit_count: 49 });
     });
 
-    it('goes on in a process that begins later, and stays small and near for many', async () => {
+    it('continues in a process that starts later, and stays small and accurate for many', async () => {
       const { id } = await fixture.bugs.record(of('first'));
       await fixture.bugs.recordAll(named(0, 100));
       for (let from = 0; from < 2_000; from += 100) await other.bugs.recordAll(named(from, from + 100));
@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
       expect((await fixture.bugs.record(of('bob', { client_ref: 'r1' }))).item.people).to.equal(1);
     });
 
-    it('joins the people of a duplicate, each once, and gives them back at the split', async () => {
+    it('joins the users of a duplicate, each once, and restores them at the split', async () => {
       const cart = (user: string): Report => of(user);
       const till = (user: string): Report =>
         of(user, { title: 'Till', error_message: 'till', file_path: 'src/till.ts' });

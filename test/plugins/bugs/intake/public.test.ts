@@ -36,7 +36,7 @@ for (const { name, open } of STORES) {
       expect(agent.id).not.to.equal(app.id);
     });
 
-    it('know their own repeats, in any order, in parallel, and after the notes are gone', async () => {
+    it('recognize their own repeats, in any order, in parallel, and after the notes are gone', async () => {
       const one = public_({ client_ref: 'event-1' });
       const all = await Promise.all(Array.from({ length: 8 }, () => fixture.bugs.record(one)));
       await settled(fixture);
@@ -111,7 +111,7 @@ describe('bugs: new groups of an intake key', () => {
     });
   });
 
-  it('knows a repeat of what overflowed', async () => {
+  it('recognizes a repeat of what overflowed', async () => {
     for (const n of [1, 2, 3]) await fixture.bugs.record(nth(n));
     const sent = nth(4, { client_ref: 'r' });
     const first = await fixture.bugs.record(sent);

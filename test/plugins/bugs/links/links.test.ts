@@ -108,7 +108,7 @@ for (const engine of ENGINES)
       expect(fixture.told.filter(({ event }) => event === 'bug.unblocked')).to.have.lengthOf(ends.length);
     });
 
-    it('blocks again when the blocker is reopened, by a person or by a regression, and when a merge is taken back', async () => {
+    it('blocks again when the blocker is reopened, by a user or by a regression, and when a merge is undone', async () => {
       const { id: blocker } = await fixture.bugs.record(errorReport({ app_version: '1.0' }));
       const blocked = await make(fixture);
       await link(fixture, blocker, 'blocks', blocked);

@@ -171,7 +171,7 @@ describe('bugs: lists', () => {
     expect((await fixture.lists.projects(bound)).map(({ slug }) => slug)).to.deep.equal(['beta']);
   });
 
-  it('counts open items and knows the newest version', async () => {
+  it('counts open items and finds the newest version', async () => {
     await itemIn(fixture, 'open');
     await itemIn(fixture, 'closed');
     for (const version of ['1.9', '1.10', '1.2']) await fixture.published(version);

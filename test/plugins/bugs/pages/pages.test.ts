@@ -99,7 +99,7 @@ describe('bugs: pages', () => {
       expect(await page('/bugs').nav?.badge?.()).to.equal(2);
     });
 
-    it('filters by the address; what the form leaves empty is no filter', async () => {
+    it('filters by the address, and ignores empty fields of the form', async () => {
       await fixture.bugs.record(report({ title: 'Tagged', tags: ['mail'] }));
       await fixture.bugs.record(report({ title: 'Other', project: 'beta' }));
       const empty = { q: [''], status: [''], type: [''], severity: [''], project: [''], sort: '', cursor: '' };
@@ -648,7 +648,7 @@ describe('bugs: pages', () => {
         .and.not.include('type="submit" name="severity"');
     });
 
-    it('a person stops the work with a reason, and lets it go on', async () => {
+    it('a user stops the work with a reason, and resumes it', async () => {
       const { ref } = await fixture.bugs.record(report());
       await fixture.leases.claim(ref, MANAGER, { agent: 'a' });
       expect(await detail(ref))
@@ -713,7 +713,7 @@ describe('bugs: pages', () => {
       expect(page('/bugs/live').input?.query?.validate({ since: 'yesterday' }).error).to.not.equal(undefined);
     });
 
-    it('hands out at most a hundred, and the mark goes on from there', async () => {
+    it('hands out at most a hundred, and the mark continues from there', async () => {
       const since = fixture.clock.iso();
       for (let i = 0; i < 103; i++) {
         await fixture.bugs.record(report({ title: `Item ${i}` }));
@@ -804,7 +804,7 @@ describe('bugs: pages', () => {
     });
   });
 
-  it('an action of the history that no page knows is shown by its name', () => {
+  it('shows an unknown action of the history by its name', () => {
     const line = lineOf({ id: '1', at: 'x', action: 'folded_up', actor: 'eve', data: {} });
     expect(line).to.include({ text: 'folded up', actor: 'eve', reason: null });
   });

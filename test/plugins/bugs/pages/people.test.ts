@@ -166,7 +166,7 @@ describe('bugs: people at work', () => {
       expect(done.location).to.equal(`/bugs/${ref}?list=tag%3Dcart#comments`);
     });
 
-    it('an address from elsewhere is no list', async () => {
+    it('rejects a return address outside of the list', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Here' }));
       for (const referer of ['https://evil.example/x?tag=a', 'no url', 'http://aos.test/bugs?status=nonsense']) {
         const page = (await ask('GET', '/bugs/{ref}', { ref, referer })) as View;
@@ -181,7 +181,7 @@ describe('bugs: people at work', () => {
   });
 
   describe('undo', () => {
-    it('for a minute the person who closed an item takes that back', async () => {
+    it('lets the user who closed an item undo that for a minute', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Closed by mistake' }));
       await post(ref, 'status', { status: 'closed' });
       expect(html((await ask('GET', '/bugs/{ref}', { ref })) as View)).to.include(`action="/bugs/${ref}/undo"`);
@@ -235,7 +235,7 @@ describe('bugs: people at work', () => {
   describe('/bugs/new', () => {
     const given = { project: 'alpha', type: 'feature', title: 'Export as CSV', severity: 'low', client_ref: 'form-1' };
 
-    it('reports what a person writes, from the web, once', async () => {
+    it('creates one item of a user’s report, from the web', async () => {
       const form = html((await ask('GET', '/bugs/new', { query: { project: 'alpha' } })) as View);
       expect(form)
         .to.match(/<option value="alpha" selected/)

@@ -26,7 +26,7 @@ describe('bugs: search', () => {
     expect(await exact('ticket-999')).to.equal(`/bugs/${item.ref}`);
   });
 
-  it('leads nowhere where two projects know the client_ref', async () => {
+  it('redirects nowhere when two projects have the client_ref', async () => {
     await fixture.bugs.record(report({ client_ref: 'r1' }));
     await fixture.bugs.record(report({ client_ref: 'r1', project: 'beta' }));
     expect(await exact('r1')).to.equal(null);

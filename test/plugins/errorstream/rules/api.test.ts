@@ -142,7 +142,7 @@ describe('ignore rules: API', () => {
     });
   });
 
-  it('deletes, and knows it no more', async () => {
+  it('deletes, and does not find it again', async () => {
     const { id } = await made();
     const gone = await ask('DELETE', `/${id}`);
     expect(gone.status).to.equal(200);

@@ -348,7 +348,7 @@ for (const { name, open } of STORES) {
         expect((await record({ error_message })).ignored_by, error_message).to.equal(TEMPLATE_ID);
     });
 
-    it('audits what people do', async () => {
+    it('audits actions of users', async () => {
       const { id } = await fixture.rule();
       await fixture.registry.change(MEMBER, id, { pattern: 'x y' });
       await fixture.registry.change(MEMBER, id, { enabled: false });

@@ -96,7 +96,7 @@ describe('probes (pure)', () => {
         .that.deep.equals({ 'probe.resolver': 'must have a port from 1 to 65535' });
   });
 
-  it('an older probe gets the fields that its version did not know', () => {
+  it('gives an older probe the fields that its version lacked', () => {
     const old = { kind: 'http', url: 'http://a.test', method: 'HEAD', contains: 'x', retries: 3 } as never;
     expect(completeProbe(old)).to.include({ resolver: null, keyword_absent: null, contains: 'x', retries: 3 });
   });

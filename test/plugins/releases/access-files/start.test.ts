@@ -38,14 +38,14 @@ describe('the release store after a start', function () {
     ['was closed by a restore', () => writeFile(accessFile('.htaccess'), '# aos-access closed\nRequire all denied\n')],
   ];
   for (const [what, change] of damages)
-    it(`rejects strangers and accepts accounts when a product ${what}`, async () => {
+    it(`rejects anonymous requests and accepts accounts when a product ${what}`, async () => {
       await restartAfter(change);
       expect(await fixture.read('shop', '.htaccess')).to.contain('Require valid-user');
       expect(await status(PACKAGE)).to.equal(401);
       expect(await status(PACKAGE, AS_ADMIN)).to.equal(200);
     });
 
-  it('rejects strangers when the access files cannot be written', async () => {
+  it('rejects anonymous requests when the access files cannot be written', async () => {
     await restartAfter(async () => {
       await rm(accessFile('.htaccess'));
       // No file can take its place.
@@ -56,7 +56,7 @@ describe('the release store after a start', function () {
     expect(await status('/releases/shop/stable/9.9/any/package.tar.gz')).to.equal(404);
   });
 
-  it('rejects strangers when a folder of packages was copied into the store meanwhile', async () => {
+  it('rejects anonymous requests when a folder of packages was copied into the store meanwhile', async () => {
     await cp(accessFile('stable'), join(fixture.folder, 'releases', 'copied', 'stable'), { recursive: true });
     expect(await status(PACKAGE.replace('shop', 'copied'))).to.equal(401);
   });

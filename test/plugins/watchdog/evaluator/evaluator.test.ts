@@ -414,7 +414,7 @@ for (const engine of STORES) {
       expect((await fixture.monitor('a')).down_since_utc).to.equal('2026-11-20T09:19:30.123Z');
     });
 
-    it('a gap of 60 s or less is no outage', async () => {
+    it('does not count a gap of 60 s or less as outage', async () => {
       await fixture.outages.stamp();
       await fixture.beat('a', { interval: 10 });
       fixture.clock.advance(MINUTE);

@@ -11,7 +11,7 @@ describe('watchdog: probed monitors', () => {
   const seen = (status: string, probed = true) =>
     fixture.intake.beat({ ...heartbeatOf({ source: 'shop', status, interval: 20 }, undefined, true), probed }, ANYONE);
 
-  it('are unknown, without warning or alarm, when they were not probed in time, and go on with the next probe', async () => {
+  it('are unknown, without warning or alarm, when they were not probed in time, and continue with the next probe', async () => {
     await seen('ok');
     for (const [after, state] of [
       [41_000, 'up'],

@@ -18,7 +18,7 @@ async function codeOf(run: Promise<unknown>): Promise<string> {
 }
 
 describe('watchdog heartbeat (pure)', () => {
-  it('knows sources', () => {
+  it('validates sources', () => {
     for (const good of ['a', 'web-1', 'host/a.b:80@x_y', '...', 'a..b', 'x'.repeat(128)]) {
       expect(MONITOR_SOURCE.test(good), good).to.equal(true);
     }

@@ -235,7 +235,7 @@ for (const engine of STORES) {
       expect(await fixture.monitor('a')).to.include({ state: 'up' });
     });
 
-    it('comes again by its schedule', async () => {
+    it('repeats by its schedule', async () => {
       fixture.clock.set(Date.parse('2026-11-20T01:59:00Z'));
       await fixture.beat('a', { interval: 86_400 });
       const repeated = { schedule: '0 2 * * *', timezone: 'UTC', duration_seconds: 1800 };

@@ -57,7 +57,7 @@ for (const engine of STORES) {
       expect(await told()).to.have.lengthOf(2);
     });
 
-    it('are no recovery: an open alarm stays open, ends with the next heartbeat, and begins no other', async () => {
+    it('do not count as recovery: an open alarm stays open, ends with the next heartbeat, and starts no other', async () => {
       await fixture.beat('a', { status: 'down' });
       await silence({ sources: ['a'] });
       await fixture.evaluate();

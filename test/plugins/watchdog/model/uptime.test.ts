@@ -77,7 +77,7 @@ describe('watchdog uptime', () => {
     );
   });
 
-  it('what is shown of a state that goes on is what is recorded when it ends', () => {
+  it('shows for a current state what is recorded when it ends', () => {
     const states = fc.constantFrom<MonitorState>('up', 'warning', 'down', 'stopped', 'unknown', 'maintenance');
     const lengths = fc.oneof(
       fc.integer({ min: 1, max: 9 * HOUR }),

@@ -46,7 +46,7 @@ for (const engine of STORES) {
       expect([own < 5, complete], 'others between count').to.deep.equal([true, false]);
     });
 
-    it('is asked of nobody who is gone', async () => {
+    it('skips deleted ones', async () => {
       await fixture.monitors.remove('alone', ANYONE);
       expect(await found({ subtrees: [], sources: ['alone'] })).to.deep.equal([0, true]);
     });

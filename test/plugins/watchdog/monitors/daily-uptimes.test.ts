@@ -77,7 +77,7 @@ for (const engine of STORES) {
       expect(page.monitors.map(({ uptime }) => uptime?.days.length)).to.deep.equal(Array<number>(200).fill(400));
     });
 
-    it('knows nothing of a monitor that was deleted in the moment of the reading', async () => {
+    it('skips a monitor that is deleted during the read', async () => {
       await fixture.beat('a');
       await fixture.beat('b');
       const ids = (await told({})).monitors.map(({ id }) => id);

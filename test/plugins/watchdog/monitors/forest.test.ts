@@ -60,7 +60,7 @@ describe('forest of monitors', () => {
     );
   });
 
-  it('knows who is on a cycle of parents', async () => {
+  it('detects who is on a cycle of parents', async () => {
     await fc.assert(
       fc.asyncProperty(items, async (list) => {
         const parents = new Map(list.map(({ source, parent_source }) => [source, parent_source]));

@@ -43,7 +43,7 @@ describe('bugs: pages: exceptions as they nest', () => {
     ]);
   });
 
-  it('Python: what was raised last stands outside, what led to it inside', () => {
+  it('Python: shows the last exception outermost, with its causes inside', () => {
     const block = (name: string): string =>
       `Traceback (most recent call last):\n  File "a.py", line 1, in f\n${name}: x`;
     const text = [

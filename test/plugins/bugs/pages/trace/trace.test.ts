@@ -361,7 +361,7 @@ describe('bugs: pages: stack traces with in_app frames', () => {
     });
   });
 
-  it('believes no SDK that takes all frames for its own, and nothing that is no frame', () => {
+  it('distrusts SDKs that mark all frames as in_app, and values that are not frames', () => {
     const all = frames.map((one) => Object.assign({}, one, { in_app: true }));
     for (const given of [all, [null, 7, [], { in_app: 'no' }], 'text', null])
       expect(shape(stated('app/cart.py', 9, given))[0]).to.deep.include({ title: '' });
