@@ -1,15 +1,13 @@
 /** What each scheduler needs to run an update every night: the texts to show, and how to install them. */
-import { execFile } from 'node:child_process';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { AgentFailure, codeOf } from '../exit.js';
 import { findTaggedLine, readCrontab, replaceTaggedLine, writeCrontab } from '../monitoring/crontab.js';
 import type { Env, NightlyScheduler } from '../options/table.js';
 import { childEnv } from '../system/environment.js';
 import { ON_WINDOWS } from '../system/files.js';
-import { programAt } from '../system/programs.js';
+import { programAt, runProgram } from '../system/programs.js';
 import { isElevated, run, system32 } from '../system/windows.js';
 import {
   getCronTag,
@@ -164,7 +162,7 @@ async function existing(name: string, env: Env): Promise<string> {
 async function call(program: string, args: readonly string[], env: Env): Promise<void> {
   const around = childEnv(env, 'USER', 'LOGNAME', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS');
   try {
-    await promisify(execFile)(program, [...args], { env: around });
+    await runProgram(program, args, around);
   } catch (error) {
     throw new AgentFailure('error', `${program} ${args.join(' ')} failed: ${messageFrom(error)}`, { cause: error });
   }

@@ -2,8 +2,10 @@
  * The programs that the agent starts, found in PATH. Only in absolute directories: an empty entry would be the current
  * one. As root only in those that nobody else may write to, whatever the PATH says that came along.
  */
+import { execFile } from 'node:child_process';
 import { access, constants, lstat, realpath, stat } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { promisify } from 'node:util';
 import { checkAncestors } from './parents.js';
 import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from './files.js';
@@ -65,5 +67,34 @@ export async function resolveRootProgram(path: string): Promise<string> {
         `root must not run ${real} every night: ${at} ${why}; install the agent in a folder of root’s, such as /usr/local/bin`,
       );
     if (at === dirname(at)) return real;
+  }
+}
+
+/** More than the schedulers of the system need on a busy machine. */
+const LIMIT_MS = 60_000;
+
+/**
+ * Runs a program of the system that is given no input, so that it cannot wait for an answer.
+ * @throws Error also when it does not end within the limit; it is killed then
+ */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  limitMs = LIMIT_MS,
+): Promise<{ stdout: string }> {
+  const running = promisify(execFile)(program, [...args], {
+    env,
+    windowsHide: true,
+    timeout: limitMs,
+    killSignal: 'SIGKILL',
+  });
+  running.child.stdin?.end();
+  try {
+    return await running;
+  } catch (error) {
+    if (error instanceof Error && 'killed' in error && error.killed === true)
+      throw new Error(`${program} ${args[0] ?? ''} did not end within ${limitMs / 1000} s`, { cause: error });
+    throw error;
   }
 }

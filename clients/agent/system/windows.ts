@@ -1,12 +1,11 @@
 /** What the agent asks of Windows by its own tools. */
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { childEnv } from './environment.js';
+import { runProgram } from './programs.js';
 
 /** The tools of Windows, with an environment that holds no secret of the agent. */
 export const run = (program: string, args: string[]): Promise<{ stdout: string }> =>
-  promisify(execFile)(program, args, { windowsHide: true, env: childEnv(process.env) });
+  runProgram(program, args, childEnv(process.env));
 export const system32 = (program: string): string => join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', program);
 
 /** Whether this process is an elevated administrator's. */
