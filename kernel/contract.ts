@@ -31,6 +31,8 @@ export { timeParameter } from './parameters.js';
 export {
   conflict,
   denied,
+  requireProject,
+  unknownProject,
   invalid,
   invalidQuery,
   notFound,

@@ -14,11 +14,10 @@ import type { DomainEvent } from '../../ports/events.js';
 import { Closing } from './builds/closing.js';
 import { KnownBuilds } from './builds/known-builds.js';
 import { DEPS, type BugDeps } from './deps.js';
-import { ReportIntake } from './intake/intake.js';
-import { ReportLists } from './intake/report-lists.js';
 import { Items } from './store/items.js';
 import { planUnmute } from './muting/muting.js';
 import { Feedback } from './feedback/feedback.js';
+import { ReportIntake, ReportLists } from './intake/intake.js';
 
 const BATCH = 200;
 

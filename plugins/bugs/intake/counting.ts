@@ -8,24 +8,131 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { type BugDeps, DEPS } from '../deps.js';
 import { blindKindOfReport } from '../item/derived.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
 import { ClientRefs, isOwn } from '../store/client-refs.js';
-import { CountBatcher } from './count-batcher.js';
-import { CountingSeen } from './counting-seen.js';
+import { CountBatcher, countUpdate, dropping, withoutNote } from './count-batcher.js';
 import {
-  incomingOf,
-  notes,
   type AcceptedReport,
   type Counted,
   type CountedReference,
+  incomingOf,
   type IncomingReport,
+  notes,
   type Placement,
 } from './incoming-report.js';
 import { NewItems } from './new-items.js';
 import { PayloadSampler } from './payload-sampler.js';
 import { Placing } from './placing.js';
+import { type Published, statedVersion } from '../item/build-names.js';
+import { ChangeSet, together } from '../item/change-set.js';
+import { judge } from '../builds/regression.js';
+import { rankOf, severityOf } from '../item/severity.js';
+import { MAY_REGRESS } from '../item/transitions.js';
+import { KnownBuilds } from '../builds/known-builds.js';
+import { Faults } from '../builds/version-faults.js';
+import { sketchesOf } from '../store/people.js';
+import { DeltaWatermark } from '../store/delta-watermark.js';
+import { joinedBy, joiningOf } from './people.js';
+
+/**
+ * Adds the effects to the change. `late`: an old installation reported a fixed error. `regression`: the item is
+ * reopened.
+ */
+export function planOccurrence(
+  change: ChangeSet,
+  incoming: IncomingReport,
+  published: Published,
+): { late: boolean; regression: boolean } {
+  const { item } = change;
+  planMuting(change, incoming);
+  let late = false;
+  let regression = false;
+  if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) {
+    const verdict =
+      item.review === 'open' ? 'late' : judge(item, statedVersion(incoming.report), incoming.occurred, published);
+    late = verdict === 'late';
+    regression = verdict === 'regression';
+    if (regression) planRegression(change, incoming.report.app_version ?? null);
+  }
+  const { next } = change;
+  if (!next.muted && !next.sent.created) change.emit(next.type === 'feature' ? 'feature.created' : 'bug.created');
+  // The item became critical while it was muted, without an event.
+  if (!next.muted && (item.muted || !item.sent.created) && next.severity === 'critical') change.emit('bug.critical');
+  return { late, regression };
+}
+
+function planMuting(change: ChangeSet, { report }: IncomingReport): void {
+  const { item } = change;
+  const rule = report.muted_by ?? null;
+  if (rule === null && item.muted) {
+    change
+      .assign({ muted: false, muted_reason: null, muted_by_rule_id: null })
+      .note('unmuted', { why: 'no rule matches any more' });
+  } else if (rule !== null && item.muted_by_rule_id !== rule.rule_id) {
+    change.assign({ muted: true, muted_reason: rule.reason, muted_by_rule_id: rule.rule_id });
+    change.note('muted', { rule_id: rule.rule_id, reason: rule.reason });
+  }
+}
+
+function planRegression(change: ChangeSet, version: string | null): void {
+  const { item } = change;
+  change.reopen({ why: 'regression', version });
+  change.assign({
+    regression: true,
+    regression_count: item.regression_count + 1,
+    regressed_at: change.at,
+    regressed_in_build: version,
+  });
+  const raised = item.severity_locked ? item.severity : severityOf(rankOf(item.severity) + 1);
+  if (raised !== item.severity) {
+    change.note('severity', { from: item.severity, to: raised, why: 'regression' }).assign({ severity: raised });
+  }
+  // A muted item emits no event. The occurrence that unmutes it does.
+  if (change.next.muted) change.assign({ sent: { ...change.next.sent, created: false } });
+  change.emit('bug.created', { regression: true });
+  if (raised !== item.severity && raised === 'critical') change.emit('bug.critical');
+}
+
+/**
+ * Counts an occurrence on the read state of its item, with all that follows: reopen, mute, unmute, merge forward. It
+ * serves the few occurrences that the one blind write (count-batcher.ts) refuses.
+ */
+@injectable()
+export class CountingSeen {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'ids'>,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(ClientRefs) private readonly refs: ClientRefs,
+    @inject(KnownBuilds) private readonly known: KnownBuilds,
+    @inject(Faults) private readonly faults: Faults,
+  ) {}
+
+  /** Null when the item changed meanwhile. */
+  async count(item: ItemDoc, incoming: IncomingReport): Promise<Counted | null> {
+    const { app_version = null } = incoming.report;
+    const builds = item.resolved_in_build === null ? [] : [item.resolved_in_build, app_version];
+    const published = await this.known.matching(item.project, builds);
+    return this.watermark.write(item.id, async (stamp) => {
+      const change = new ChangeSet(item, 'system', stamp, this.deps.ids);
+      const { late, regression } = planOccurrence(change, incoming, published);
+      if (regression) change.assign(this.faults.begun(item, incoming.report));
+      const joining = incoming.person === null ? null : joiningOf(sketchesOf(item), [incoming.person]);
+      const counted = dropping(countUpdate(incoming, stamp, late), this.refs.takeNotes(item.id));
+      const count = joinedBy(counted, joining);
+      const update = change.empty ? count : together(count, change.update());
+      // A helper may count only if no other call has counted since its look (client-refs.ts).
+      const same = incoming.ref?.helper === true ? { hit_count: item.hit_count } : {};
+      const changed = await this.deps.items.change(
+        { id: item.id, rev: item.rev, ...same, ...withoutNote(incoming), ...joining?.filter },
+        update,
+      );
+      if (changed === null) return null;
+      return { doc: changed.doc, outcome: 'counted', regression, entries: change.written, sampled: null, incoming };
+    });
+  }
+}
 
 const ATTEMPTS = 100;
 

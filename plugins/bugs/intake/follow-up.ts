@@ -4,16 +4,161 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { isoOf } from '../../../lib/time.js';
+import { isoOf, SECOND_MS } from '../../../lib/time.js';
 import { Closing } from '../builds/closing.js';
 import { Faults } from '../builds/version-faults.js';
 import { Alarms } from '../muting/alarms.js';
 import { ReportFilters } from '../muting/report-filters.js';
 import { ItemOutbox } from '../store/item-outbox.js';
-import { Escalation } from './escalation.js';
-import type { Counted } from './incoming-report.js';
-import { ItemUpkeep } from './item-upkeep.js';
+import type { Counted, IncomingReport } from './incoming-report.js';
 import { PayloadSampler } from './payload-sampler.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
+import { type BugDeps, DEPS } from '../deps.js';
+import type { ItemDoc } from '../item/model.js';
+import { addedMarks } from '../item/place-marks.js';
+import { levelRank, placeOf } from '../item/first-document.js';
+import { retold } from '../text/search-text.js';
+import { hourCount, rollUp, staleDays, stalePaths } from '../item/rate.js';
+import { Blocking } from '../store/blocking.js';
+import { ClientRefs } from '../store/client-refs.js';
+import { type ChangeSet, higherLevel } from '../item/change-set.js';
+import { Items } from '../store/items.js';
+import { rankOfRate, severityOf } from '../item/severity.js';
+import { isFinished } from '../item/transitions.js';
+
+/** Counts that were under way at the first one's write answer an item that lacks it still. */
+const UNDER_WAY = { most: 10_000, ttlMs: 10 * SECOND_MS };
+
+/**
+ * Notes in an item that it was seen in a version or on a host for the first time, before the report is acknowledged.
+ * The count answers the item, so a known place costs a look at it and nothing else.
+ */
+@injectable()
+export class SeenPlaces {
+  readonly #adding = new BoundedMap<Promise<unknown>>(UNDER_WAY);
+
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>) {}
+
+  isDue(doc: ItemDoc, { report }: IncomingReport): boolean {
+    return addedMarks(doc, report) !== null;
+  }
+
+  async note(doc: ItemDoc, { report }: IncomingReport): Promise<void> {
+    const push = addedMarks(doc, report);
+    if (push === null) return;
+    const key = `${doc.id} ${JSON.stringify(push)}`;
+    const others = this.#adding.get(key);
+    if (others !== undefined) {
+      await others;
+      return;
+    }
+    const adding = this.deps.items.change({ id: doc.id }, { push });
+    this.#adding.set(key, adding);
+    try {
+      await adding;
+    } catch (error) {
+      this.#adding.delete(key);
+      throw error;
+    }
+  }
+}
+
+/**
+ * Small repairs of an item behind a count: stale counters, references of dead processes, an origin that was unknown so
+ * far, the items that it blocks again, a place where it was not seen before.
+ */
+@injectable()
+export class ItemUpkeep {
+  constructor(
+    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(ClientRefs) private readonly refs: ClientRefs,
+    @inject(Blocking) private readonly blocking: Blocking,
+    @inject(SeenPlaces) private readonly places: SeenPlaces,
+  ) {}
+
+  isDue(doc: ItemDoc, incoming: IncomingReport): boolean {
+    const { now, adopted } = incoming;
+    return (
+      doc.relink_at !== undefined ||
+      adopted ||
+      this.places.isDue(doc, incoming) ||
+      this.refs.isCrowded(doc) ||
+      stalePaths(doc.minutes, doc.hours, now).length > 0
+    );
+  }
+
+  /** Keeps the hot document small, and adds an origin that has only now become known. */
+  async tidy(doc: ItemDoc, incoming: IncomingReport): Promise<void> {
+    const { now, report, adopted } = incoming;
+    await this.places.note(doc, incoming);
+    const stale = stalePaths(doc.minutes, doc.hours, now);
+    if (stale.length > 0) {
+      const update = { unset: [...stale, ...staleDays(doc.days, now)], max: rollUp(doc.hours, doc.days, stale) };
+      await this.deps.items.change({ id: doc.id }, update);
+    }
+    await this.blocking.spread(doc);
+    await this.refs.tidyItem(doc);
+    if (!adopted) return;
+    const { stack_trace = null } = report;
+    const { file_path, line_no } = placeOf(report);
+    if (file_path !== null) {
+      const search_text = retold(doc.search_text, { title: doc.title, file_path });
+      // A title that somebody changes meanwhile is found by its words, the file then is not.
+      const known = await this.deps.items.change({ id: doc.id, file_path: null }, { set: { file_path, line_no } });
+      if (known !== null)
+        await this.deps.items.change({ id: doc.id, search_text: doc.search_text }, { set: { search_text } });
+    }
+    if (stack_trace !== null) await this.deps.texts.change({ id: doc.id, stack_trace: null }, { set: { stack_trace } });
+  }
+}
+
+/**
+ * Raises an item's severity after a count, by the rate of the rolling hour or a higher error level (contract 20,
+ * severity).
+ */
+@injectable()
+export class Escalation {
+  constructor(
+    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(Items) private readonly items: Items,
+  ) {}
+
+  /**
+   * Contract 20, escalation: upwards only, never when locked. Answers the item as it is then. A higher level alone is
+   * no revision; it is written last, so a crash before it leaves the escalation to the next occurrence. Call it when
+   * `isDue`.
+   */
+  async escalate(doc: ItemDoc, incoming: IncomingReport): Promise<ItemDoc> {
+    const item = await this.items.change(doc.id, 'system', (now, change) => this.#plan(now, change, incoming));
+    const level = levelRank(incoming.report);
+    if (level <= item.level_rank) return item;
+    const update = higherLevel(level, incoming.report.error_level ?? null);
+    const raised = await this.deps.items.change({ id: item.id, level_rank: { lt: level } }, update);
+    return raised?.doc ?? item;
+  }
+
+  isDue(item: ItemDoc, incoming: IncomingReport): boolean {
+    if (levelRank(incoming.report) > item.level_rank) return true;
+    if (item.severity_locked || isFinished(item.status) || item.severity_rank === 3) return false;
+    return this.#rateRank(item, incoming) > item.severity_rank;
+  }
+
+  #rateRank(item: ItemDoc, { now }: IncomingReport): number {
+    const { hour_high: high, hour_critical: critical } = this.deps.config;
+    return rankOfRate(hourCount(item.minutes, now), { high, critical });
+  }
+
+  #plan(item: ItemDoc, change: ChangeSet, incoming: IncomingReport): void {
+    if (item.severity_locked || isFinished(item.status)) return;
+    const level = levelRank(incoming.report);
+    const higher = level > item.level_rank;
+    const rate = this.#rateRank(item, incoming);
+    const target = Math.max(rate, higher ? level : 0);
+    if (target <= item.severity_rank) return;
+    if (higher) change.assign({ level_rank: level, error_level: incoming.report.error_level ?? null });
+    change.severity(severityOf(target), rate >= target ? 'rate' : 'error_level');
+  }
+}
 
 /** A report after its last step. */
 export interface FollowedUp extends Counted {

@@ -5,17 +5,85 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
-import type { Recorded, RecordOptions, Report } from '../../../ports/domain/bugs.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import type { Item, ListedReport, Recorded, RecordOptions, Report } from '../../../ports/domain/bugs.js';
+import { type BugDeps, DEPS } from '../deps.js';
 import { hashOf } from '../item/document-ids.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { Items } from '../store/items.js';
 import { Acceptance } from './acceptance.js';
 import { Counting } from './counting.js';
-import { FollowUp, type FollowedUp } from './follow-up.js';
+import { type FollowedUp, FollowUp } from './follow-up.js';
 import type { AcceptedReport, Counted } from './incoming-report.js';
 import { Placing } from './placing.js';
-import { RecordedReport } from './recorded-report.js';
+import type { ItemDoc } from '../item/model.js';
+import { hourCount } from '../item/rate.js';
+import { itemView, statusAt } from '../item/view.js';
+
+/** What became of a report. */
+interface Occurred {
+  outcome: 'created' | 'counted' | 'repeated';
+  /** The key that the report was grouped by; for a repeat, the key of its item. */
+  dedup_key: string;
+  regression: boolean;
+  sampled: boolean;
+  title: string;
+  ignored_by: string | null;
+}
+
+/** The answer to a report (ports/domain/bugs.ts). Its item is made on first use, since few callers show all of it. */
+class RecordedReport implements Recorded {
+  readonly id: string;
+  readonly ref: string;
+  readonly created: boolean;
+  readonly deduplicated: boolean;
+  readonly repeated: boolean;
+  readonly dedup_key: string;
+  readonly hit_count: number;
+  readonly hour_count: number;
+  readonly regression: boolean;
+  readonly sampled: boolean;
+  readonly title: string;
+  readonly overflow: boolean;
+  readonly ignored_by: string | null;
+  readonly group: Recorded['group'];
+  readonly #doc: ItemDoc;
+  readonly #now: number;
+  #item: Item | null;
+
+  /** @param now milliseconds since 1970 @param item with its long texts, where they were asked for */
+  constructor(doc: ItemDoc, occurred: Occurred, now: number, item: Item | null) {
+    const { outcome } = occurred;
+    this.id = doc.id;
+    this.ref = doc.ref;
+    this.created = outcome === 'created';
+    this.deduplicated = outcome === 'counted';
+    this.repeated = outcome === 'repeated';
+    this.dedup_key = outcome === 'repeated' ? doc.dedup_key : occurred.dedup_key;
+    this.hit_count = doc.hit_count;
+    this.hour_count = hourCount(doc.minutes, now);
+    this.regression = occurred.regression;
+    this.sampled = occurred.sampled;
+    this.title = occurred.title;
+    this.overflow = doc.overflow === true;
+    this.ignored_by = occurred.ignored_by;
+    this.group = { title: doc.title, severity: doc.severity, status: statusAt(doc, now) };
+    this.#doc = doc;
+    this.#now = now;
+    this.#item = item;
+  }
+
+  get item(): Item {
+    return (this.#item ??= itemView(this.#doc, null, this.#now));
+  }
+}
+
+type Result = PromiseSettledResult<Recorded>;
+
+/** A report and its place in the list. */
+interface Listed {
+  at: number;
+  accepted: AcceptedReport;
+}
 
 /** How often a report may begin anew, because its item was deleted or another call has just made it. */
 const BEGINNINGS = 20;
@@ -92,3 +160,66 @@ export class ReportIntake {
     return this.items.view(doc).then((whole) => new RecordedReport(doc, occurred, now, whole));
   }
 }
+
+/**
+ * A list of reports, each treated as if it had come alone and in its turn (contract 21, intake); reports of one
+ * grouping key are counted together.
+ *
+ * Reports that may belong to one group (same project and class) and whose keys are unknown are recorded in their order,
+ * because the order decides which group an unknown origin joins: first one report of each key, which makes the item,
+ * and then all others. Rejected: all in parallel (the answers would differ from those of single reports), and all in
+ * sequence (a hundred commits).
+ */
+@injectable()
+export class ReportLists {
+  constructor(
+    @inject(Acceptance) private readonly acceptance: Acceptance,
+    @inject(Placing) private readonly placing: Placing,
+    @inject(ReportIntake) private readonly intake: ReportIntake,
+  ) {}
+
+  /** The results in the list's order; a report that is refused, or fails, stops no other. */
+  async record(given: readonly ListedReport[]): Promise<Result[]> {
+    const results: Result[] = [];
+    const listed: Listed[] = [];
+    for (const [at, { report, details }] of given.entries()) {
+      // Cleaning and grouping a hundred large reports in one turn would block all other requests.
+      await turn();
+      const [accepted] = await Promise.allSettled([this.acceptance.accept(report, details)]);
+      if (accepted.status === 'fulfilled') listed.push({ at, accepted: accepted.value });
+      else results[at] = accepted;
+    }
+    const classes = groupsOf(listed, ({ report }) => [report.project, report.exception_class ?? null]);
+    await Promise.all(classes.map((one) => this.#class(one, results)));
+    return results;
+  }
+
+  async #class(listed: readonly Listed[], results: Result[]): Promise<void> {
+    const groups = groupsOf(listed, ({ keyed }) => [keyed.dedup_key]);
+    const known = await Promise.all(groups.map(async ([first]) => first && (await this.placing.known(first.accepted))));
+    await Promise.all(groups.filter((_, i) => known[i]).map((group) => this.#together(group, results)));
+    for (const group of groups.filter((_, i) => !known[i])) {
+      await this.#together(group.slice(0, 1), results);
+      await this.#together(group.slice(1), results);
+    }
+  }
+
+  async #together(listed: readonly Listed[], results: Result[]): Promise<void> {
+    const settled = await Promise.allSettled(listed.map(({ accepted }) => this.intake.recordAccepted(accepted)));
+    for (const [i, { at }] of listed.entries()) results[at] = settled[i] as Result;
+  }
+}
+
+/** The reports in groups, in the order of each group's first report. */
+function groupsOf(listed: readonly Listed[], nameOf: (accepted: AcceptedReport) => readonly unknown[]): Listed[][] {
+  const groups = new Map<string, Listed[]>();
+  for (const one of listed) {
+    const name = JSON.stringify(nameOf(one.accepted));
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [one]);
+    else group.push(one);
+  }
+  return [...groups.values()];
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

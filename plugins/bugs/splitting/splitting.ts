@@ -17,7 +17,6 @@ import type { Item } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { reasonRequired } from '../errors.js';
-import { ItemNumbers } from '../intake/numbers.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { claimRequired } from '../item/claim-rule.js';
 import { alreadyClaimed, isToken, leaseLost, touched } from '../item/lease.js';
@@ -34,6 +33,7 @@ import { newHalf, remainderOf, textsOfHalf } from './new-half.js';
 import { previewOf, type SplitPreview } from './preview.js';
 import { sharesOf, taken } from './shares.js';
 import type { SplitDoc } from '../item/work-documents.js';
+import { ItemNumbers } from '../intake/new-items.js';
 
 export interface SplitRequest extends Selection {
   /** Title of the new item; without it one is made as for a report. */

@@ -1,8 +1,8 @@
 /** Numbers of new items: each once, without a gap, and shared writes where many come at once. */
 import { expect } from 'chai';
 import type { BugDeps } from '../../../../plugins/bugs/deps.js';
-import { ItemNumbers } from '../../../../plugins/bugs/intake/numbers.js';
 import { errorReport, fixtureOn, memoryFixture, settled, STORES } from '../fixture.js';
+import { ItemNumbers } from '../../../../plugins/bugs/intake/new-items.js';
 
 describe('bugs: numbers of new items', () => {
   it('are assigned to many concurrent items in few writes, separately per project', async () => {
