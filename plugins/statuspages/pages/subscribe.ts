@@ -161,7 +161,7 @@ export const oneClickRoute = ({ subscribers }: StatusPageServices): RouteSpec =>
   strictQuery: false,
   onOwnHosts: true,
   input: { params: joi.object({ slug: SLUG, token: TOKEN }), body: joi.any(), optionalBody: true },
-  limits: { payload: 'raw' },
+  limits: { payload: 'raw', bytes: 4_096 },
   handle: async ({ method, path, params }) => {
     const found = await subscribers.findLeaving(params['token'] ?? '');
     if (found === null) throw notFound('such page');
