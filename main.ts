@@ -122,8 +122,8 @@ export interface Given {
   /** With them the data directory is left alone, and the store's fingerprints are not compared. */
   keys?: ServiceKeys;
   store?: DocumentStore;
-  /** Of the embedded store (`SqliteOptions`): fewer for a command, which keeps nobody waiting. */
-  threads?: 'always' | 'writing' | 'none';
+  /** Of the embedded store (`SqliteOptions`): false for a command, which keeps nobody waiting. */
+  threads?: boolean;
   /** Standard output belongs to the answer of `--json`. */
   logTo?: 'stdout' | 'stderr';
   /** Of bcrypt, for new passwords: a test of something else does without the quarter of a second of each. */

@@ -67,7 +67,7 @@ export async function backUpTo(path: string, { releases }: { releases: boolean }
   const began = new Date().toISOString();
   const written = await backUp({ path: resolve(path), store, dataDir: core.data_dir, releases: folder, ...about });
   if (!releases) return { ...written, missing: [] };
-  const open = await storeOf(core, {}, 'none');
+  const open = await storeOf(core, {}, false);
   return { ...written, missing: await withStore(open, (it) => findMissingPackages(it, written.places, began)) };
 }
 

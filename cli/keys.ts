@@ -65,7 +65,7 @@ export const releaseKeyRotate: CommandSpec = {
   summary: 'Sign releases by another key, which the earlier one signs',
   options: OPTIONS,
   run: ({ options }) =>
-    withService({ threads: 'none' }, async (service) => {
+    withService({ threads: false }, async (service) => {
       const to = options['to'] as string | undefined;
       const rotated = await rotate(service, 'release', to);
       await audited(service, 'release', rotated);
@@ -94,7 +94,7 @@ export const licenseKeyRotate: CommandSpec = {
   summary: 'Sign license answers and files by another key, which the earlier one signs',
   options: OPTIONS,
   run: ({ options }) =>
-    withService({ threads: 'none' }, async (service) => {
+    withService({ threads: false }, async (service) => {
       const to = options['to'] as string | undefined;
       const rotated = await rotate(service, 'license', to);
       await audited(service, 'license', rotated);

@@ -6,7 +6,7 @@ export const migrate: CommandSpec = {
   name: 'migrate',
   summary: 'Apply pending migrations of the store',
   run: () =>
-    withService({ migrate: false, threads: 'writing' }, async ({ kernel }) => {
+    withService({ migrate: false }, async ({ kernel }) => {
       const { applied, pending } = await kernel.system.migrate();
       const text = applied.length === 0 ? 'Nothing was pending.' : `Applied: ${applied.join(', ')}.`;
       return {

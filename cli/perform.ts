@@ -73,7 +73,7 @@ async function execute(spec: CommandSpec, rest: readonly string[]): Promise<numb
 /** Runs the command of a plugin on the real store. */
 async function runMounted(name: string, rest: readonly string[]): Promise<number> {
   const { withService } = await import('./service.js');
-  return withService({ threads: 'none' }, async ({ kernel }) => {
+  return withService({ threads: false }, async ({ kernel }) => {
     const found = kernel.commands().find(({ spec }) => spec.name === name);
     if (found === undefined) throw new Error(`there is no command "${name}"`);
     if (found.reason !== null) throw new Error(`the command's plugin has failed: ${found.reason}`);

@@ -12,7 +12,7 @@ async function loadStates(): Promise<readonly PluginState[]> {
   await requireStore(core);
   return (
     (await readRunningPluginStates(core.data_dir)) ??
-    withService({ threads: 'none' }, ({ kernel }) => Promise.resolve(kernel.system.plugins()))
+    withService({ threads: false }, ({ kernel }) => Promise.resolve(kernel.system.plugins()))
   );
 }
 
@@ -31,7 +31,7 @@ export const pluginForget: CommandSpec = {
   summary: 'Forget which migrations of a plugin ran, so that all of them run at the next start',
   args: ['id'],
   run: ({ args: [id = ''] }) =>
-    withService({ migrate: false, threads: 'none' }, async ({ kernel }) => {
+    withService({ migrate: false, threads: false }, async ({ kernel }) => {
       const forgotten = await kernel.forgetMigrations(id);
       return {
         json: { id, forgotten },

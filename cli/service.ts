@@ -5,12 +5,11 @@ import { compose, requireStore, type Service } from '../main.js';
 import { outlivePlugins } from './plugin-faults.js';
 
 /**
- * @param threads of the embedded store: `none` for short work, `writing` where only reads keep nothing waiting, jobs
- *   and leases neither
+ * @param threads of the embedded store: false for short work
  * @throws NoStore
  */
 export async function withService<T>(
-  options: KernelBootOptions & { threads?: 'writing' | 'none' },
+  options: KernelBootOptions & { threads?: boolean },
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
   const { threads, ...boot } = options;

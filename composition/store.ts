@@ -3,7 +3,7 @@ import type { MongoOptions } from '../adapters/mongodb/store.js';
 import { connectionLines } from '../adapters/mongodb/connection-lines.js';
 import { connectionMetrics } from '../adapters/mongodb/connection-metrics.js';
 import { MemoryStore } from '../adapters/memory/store.js';
-import { SqliteStore, type SqliteOptions } from '../adapters/sqlite/store.js';
+import { SqliteStore } from '../adapters/sqlite/store.js';
 import type { Core } from '../config/load.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
@@ -37,7 +37,7 @@ export function connectionEars(log: Logger, metrics: Metrics, clock: Clock, lost
 export async function storeOf(
   { storage }: Core,
   { tell, answered }: ConnectionEars = {},
-  threads: SqliteOptions['threads'] = 'always',
+  threads = true,
 ): Promise<DocumentStore> {
   if (storage.engine === 'memory') return new MemoryStore();
   if (storage.engine === 'sqlite') {

@@ -13,8 +13,7 @@ export {
   type PluginContext,
   type PluginParts,
 } from './contract/plugin.js';
-export { added, addedBy, collection, PORT, type Added, type AppSettings } from './contract/ports.js';
-export type { CorePorts, DeclaredPorts, Ports } from '../ports/ports.js';
+export { added, addedBy, collection, PORT, type Added, type AppSettings, type Ports } from './contract/ports.js';
 export { listen } from '../ports/events.js';
 export { event, extend, extensionPoint, perPlugin, token } from '../ports/token.js';
 export type { AskingPlugin, EventType, Extension, ExtensionPoint, PerPlugin, Token } from '../ports/token.js';
@@ -66,8 +65,6 @@ export type * from '../ports/reach.js';
 export type * from '../ports/processes.js';
 export type * from '../ports/signer.js';
 export type * from '../ports/store.js';
-export type * from '../ports/store/tuning.js';
-export type { Render, Rendered, Renderer, Rendering } from '../ports/rendering.js';
 export type * from '../ports/tools.js';
 export { mergedPage } from '../ports/cursor.js';
 export { matches } from '../ports/document.js';
@@ -99,9 +96,6 @@ export {
   type SourcePosition,
   type UploadedBytes,
 } from '../ports/source-maps/reader.js';
-export { cached, findCached, getCached } from '../ports/cached-reads.js';
-export { changeRendered, findRendered } from '../ports/rendering.js';
-export { countFew } from '../ports/store/few.js';
 export { removeAll } from '../ports/store/remove-all.js';
 export { InvalidCursor, StoreConflict, StoreDamaged } from '../ports/store.js';
 export {

@@ -250,15 +250,21 @@ export class Kernel {
   }
 
   async #setUp(): Promise<void> {
-    const { config, store, clock, ids } = this.parts;
+    const { config, store, jobs } = this.parts;
+    const { clock, ids, log, hasher, cipher, outbound, reach, metrics, releaseStore } = this.parts;
+    const { installers, manual, signers, backups, sourceMaps } = this.parts;
+    const files = { releaseStore, installers, manual, backups, sourceMaps };
+    const ports = { clock, ids, log, hasher, cipher, outbound, reach, metrics, signers, ...files };
+    const root = Scope.root({ ...ports, app: config.app });
     const shared: Shared = {
       app: config.app,
-      ports: this.parts,
+      ports,
+      jobs,
       store,
       services: this.#services,
       bus: this.#bus,
       locks: new Locks({ store, clock, ids, processes: this.parts.processes }),
-      root: Scope.root({ app: config.app }),
+      root,
       extensions: (point) => this.#plugins.extensionsOf(point),
       addedTo: (point) => this.#plugins.addedTo(point),
     };

@@ -5,7 +5,6 @@
  * integrator's plugin brings its own joi.
  */
 import Joi, { type ObjectSchema } from 'joi';
-import { DECLARED_PORTS, type DeclaredPorts } from '../ports/ports.js';
 import type { CollectionSpec } from '../ports/store.js';
 import type { Migration, Plugin } from './contract.js';
 import type { Catalogue } from './errors.js';
@@ -44,7 +43,6 @@ export interface FullManifest {
   needs: readonly string[];
   uses: readonly string[];
   provides: readonly string[];
-  ports: readonly (keyof DeclaredPorts)[];
   extensionPoints: readonly string[];
   extends: readonly string[];
   config: ObjectSchema | null;
@@ -80,27 +78,14 @@ const pointName = text(
   'the name of an extension point such as "bugs.item_actions"',
 );
 const errorCode = /^[a-z][a-z0-9_]{2,63}$/;
-/** A value that an index may hold as another one, or that other one. */
-const INDEXED = /^[a-z][a-z0-9_]*$/;
 const path = text(/^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/, 'a field path such as "claim.expires_at"');
 
 const index = Joi.object({
   fields: list(path).min(1).required(),
   unique: Joi.boolean(),
-  serves: Joi.valid('combination', 'few'),
 }).custom((value: { fields: string[]; unique?: boolean }, helpers) =>
   value.unique === true && value.fields.length !== 1 ? helpers.error('index.unique') : value,
 );
-
-const indexedValue = text(INDEXED, 'lower-case letters and underscores').required();
-const tuning = Joi.object({
-  sparse: Joi.array().items(path),
-  indexedLater: Joi.array().items(path),
-  insertsIndexedLater: Joi.boolean(),
-  indexedAtOnceWith: Joi.array().items(path),
-  indexedAs: Joi.object({ path: path.required(), value: indexedValue, as: indexedValue }),
-  compressed: Joi.array().items(path),
-});
 
 const schemaOf = (value: unknown, helpers: Joi.CustomHelpers): unknown => {
   const schema = value as { type?: unknown; validate?: unknown };
@@ -118,7 +103,6 @@ const manifest = Joi.object({
   needs: list(tokenName),
   uses: list(tokenName),
   provides: list(tokenName),
-  ports: list(Joi.valid(...DECLARED_PORTS)),
   extensionPoints: list(pointName),
   extends: list(pointName),
   config: Joi.any().custom(schemaOf),
@@ -140,11 +124,10 @@ const manifest = Joi.object({
     Joi.object({
       name: text(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, a letter first').required(),
       indexes: Joi.array().items(index).required(),
-      tuning,
+      values: Joi.array().items(path),
+      search: Joi.array().items(path),
+      compressed: Joi.array().items(path),
       bytes: path,
-      lookups: Joi.array().items(
-        Joi.object({ path: path.required(), by: Joi.string().valid('value', 'text').required() }),
-      ),
     }),
     'name',
   ),
@@ -189,7 +172,6 @@ export function fullManifest(plugin: Plugin): FullManifest {
     needs: [...(plugin.needs ?? [])],
     uses: [...(plugin.uses ?? [])],
     provides: [...(plugin.provides ?? [])],
-    ports: [...(plugin.ports ?? [])],
     extensionPoints: [...(plugin.extensionPoints ?? [])],
     extends: [...(plugin.extends ?? [])],
     config: plugin.config ?? null,

@@ -22,7 +22,6 @@
 
 import type { MetDamage, StoreDamaged } from './store/damage.js';
 import type { Examined } from './store/examination.js';
-import type { Tuning } from './store/tuning.js';
 
 export { StoreDamaged, type DamagedPlace } from './store/damage.js';
 
@@ -172,40 +171,32 @@ export interface Collection<T extends Doc> {
 export interface IndexSpec {
   fields: readonly string[];
   unique?: boolean;
-  /**
-   * What an engine for which each index has its price may know.
-   *  - `combination`: a filter and an order, each of which another index serves alone.
-   *  - `few`: the first field is only asked for equality, and few documents have one value: they may share an index
-   *    with others, in no order.
-   */
-  serves?: 'combination' | 'few';
-}
-
-/**
- * A path by which the few documents that have a value are found among many, in whatever order they are listed, and
- * together with other such paths. An index serves one order; this serves every one, and no write waits for it.
- */
-export interface LookupSpec {
-  path: string;
-  /** `value`: equality and `in` of a scalar, `has` and `has_any` of an array. `text`: `contains`. */
-  by: 'value' | 'text';
 }
 
 export interface CollectionSpec {
   name: string;
   indexes: readonly IndexSpec[];
   /**
-   * An engine may bring them up to date a little later than the document, and takes in the documents of a large
-   * collection in steps, while it answers; what reads answer is exact at any moment all the same. A `text` path is
-   * written by inserts and by `set` and `unset` of that very path.
+   * Paths by whose values few documents are found among many, in whatever order they are listed: by equality, `in` and
+   * ranges of a scalar, and by `has` and `has_any` of an array. Unlike an index it holds nothing of a document that
+   * lacks the path, and a new document pays for the values that it has.
    */
-  lookups?: readonly LookupSpec[];
+  values?: readonly string[];
+  /**
+   * Texts that `contains` looks for, of three characters and more; shorter parts are looked for in every document. Each
+   * path is written by inserts and by `set` and `unset` of that very path.
+   */
+  search?: readonly string[];
+  /**
+   * Fields, large and seldom read, that an engine may keep compressed. No index is over them, and no filter and no sort
+   * names them.
+   */
+  compressed?: readonly string[];
   /**
    * A top-level field that holds a Uint8Array or is missing. `insert` and `put` write it, and `get` and `find` return
    * it; a change leaves it as it is and answers without it. No index, filter, sort or update names it.
    */
   bytes?: string;
-  tuning?: Tuning;
 }
 
 /** One write of a transaction. */
@@ -235,9 +226,8 @@ export interface DocumentStore {
   /** The names of the collections that are there, in order; also those that nobody declares any more. */
   collections(): Promise<string[]>;
   /**
-   * Creates collections and indexes that are missing; idempotent, and safe from two processes at once. Indexes that
-   * only serve reads may come later where a collection is large: by steps, while the store is in use. An engine may
-   * drop indexes that it made for an earlier declaration.
+   * Creates collections and indexes that are missing, and drops those of an earlier declaration; idempotent, and safe
+   * from two processes at once.
    */
   ensure(specs: readonly CollectionSpec[]): Promise<void>;
   /**

@@ -17,7 +17,7 @@ import type { AppSettings, CommandCall, CommandResult, EventType, Plugin } from 
 import { Kernel } from '../kernel/kernel.js';
 import { AUTHENTICATOR } from '../ports/domain/access.js';
 import type { DomainEvent } from '../ports/events.js';
-import type { HttpLimits } from '../ports/http/limits.js';
+import type { HttpLimits } from '../ports/http-limits.js';
 import type { HttpMethod } from '../ports/http.js';
 import type { Outbound } from '../ports/outbound.js';
 import type { Collection, Doc, DocumentStore } from '../ports/store.js';
@@ -50,7 +50,7 @@ export interface Ask {
 }
 
 function openStore(given: BootOptions['store'], folder: string | null): DocumentStore {
-  if (folder !== null) return new SqliteStore({ path: join(folder, 'aos.db'), durability: 'normal', threads: 'none' });
+  if (folder !== null) return new SqliteStore({ path: join(folder, 'aos.db'), durability: 'normal', threads: false });
   return given === undefined || given === 'embedded' ? new MemoryStore() : given;
 }
 

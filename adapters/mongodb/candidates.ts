@@ -1,12 +1,12 @@
 /**
- * The few documents that can contain a text, by its grams (grams.ts). Each gram is asked, up to a bound, how many
+ * The few documents that can contain a text, by its grams (trigrams.ts). Each gram is asked, up to a bound, how many
  * documents have it; the rarest one names them. MongoDB chooses among indexes by trying them, which serves every other
  * filter; for grams it would have to try one plan for each.
  */
 import type { Collection as Driver } from 'mongodb';
 import { alternatives } from '../../ports/document.js';
 import type { Filter } from '../../ports/store.js';
-import { gramsAsked } from './grams.js';
+import { trigramsAsked } from './trigrams.js';
 import { fieldName, toQuery, type Query, type Stored } from './translate.js';
 
 /** More documents than this are walked in the order of the list, which meets a match soon. */
@@ -29,7 +29,7 @@ export async function candidatesOf(
   const own = await byGrams(driver, known, filter);
   if (own !== null || filter.or === undefined) return own;
   const any = alternatives(filter.or);
-  if (!any.some((one) => gramsAsked(one, known.texts) !== null)) return null;
+  if (!any.some((one) => trigramsAsked(one, known.texts) !== null)) return null;
   const lists = await Promise.all(
     any.map(async (one) => (await byGrams(driver, known, one)) ?? byIndex(driver, known, one)),
   );
@@ -42,13 +42,13 @@ export async function candidatesOf(
 }
 
 async function byGrams(driver: Driver<Stored>, { texts }: KnownIndexes, filter: Filter): Promise<string[] | null> {
-  const asked = gramsAsked(filter, texts);
+  const asked = trigramsAsked(filter, texts);
   if (asked === null) return null;
   const { field, grams } = asked;
   const counts = await Promise.all(grams.map((gram) => driver.countDocuments({ [field]: gram }, { limit: MOST + 1 })));
   const least = Math.min(...counts);
   if (least > MOST) return null;
-  const rarest = grams[counts.indexOf(least)] as number;
+  const rarest = grams[counts.indexOf(least)] as string;
   // Null: its grams are still to be written (fill.ts). Asked first: what is filled meanwhile is found by its grams
   // then.
   const unfilled = await idsOf(driver, { [field]: null });

@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection as Driver } from 'mongodb';
 import { valueAt } from '../../ports/document.js';
-import { gramsField, gramsOfValue } from './grams.js';
+import { trigramField, trigramsOfValue } from './trigrams.js';
 import type { Stored } from './translate.js';
 
 const AT_ONCE = 200;
@@ -18,7 +18,7 @@ const RETRY_MS = 5_000;
 type Run = <V>(step: (driver: Driver<Stored>) => Promise<V>) => Promise<V>;
 
 /** Ends when nothing is left, or with the signal. */
-export async function fillGrams(run: Run, path: string, signal: AbortSignal): Promise<void> {
+export async function fillTrigrams(run: Run, path: string, signal: AbortSignal): Promise<void> {
   for (let left = true; left && !signal.aborted;) {
     let rest = REST_MS;
     try {
@@ -33,7 +33,7 @@ export async function fillGrams(run: Run, path: string, signal: AbortSignal): Pr
 
 /** True while there may be more. */
 async function step(driver: Driver<Stored>, path: string): Promise<boolean> {
-  const field = gramsField(path);
+  const field = trigramField(path);
   const rows = await driver.find({ [field]: null }, { projection: { [path]: 1 }, limit: AT_ONCE }).toArray();
   if (rows.length === 0) return false;
   const { modifiedCount } = await driver.bulkWrite(
@@ -41,7 +41,7 @@ async function step(driver: Driver<Stored>, path: string): Promise<boolean> {
       const value = valueAt(row, path);
       // A text that was changed meanwhile brought its grams along.
       const filter = { _id: row._id, [field]: null, ...(typeof value === 'string' && { [path]: value }) };
-      return { updateOne: { filter, update: { $set: { [field]: gramsOfValue(value) } } } };
+      return { updateOne: { filter, update: { $set: { [field]: trigramsOfValue(value) } } } };
     }),
     { ordered: false },
   );

@@ -1,18 +1,14 @@
 /**
- * The indexes of a collection as MongoDB has them: fewer than are declared, since each write of a document pays for
- * each. Pure.
+ * The indexes of a collection as MongoDB has them. Pure.
  *
- * A combination of a filter and an order is left out: MongoDB tries several plans and goes on with the fastest, so it
- * either sorts what the filter finds or walks the order until the page is full. With N documents of which m match, a
- * page of 50 costs m documents or 50 N / m of the walk, whichever is less: never more than the root of 50 N.
- *
- * Paths by which few documents are found share one index, a wildcard index over these paths alone. It serves an
- * equality of any of them, and holds nothing of a document that lacks them. Servers without wildcard indexes get one
- * for each path.
+ * Paths by whose values few documents are found (`CollectionSpec.values`) share one index, a wildcard index over these
+ * paths alone: it holds nothing of a document that lacks them. Servers without wildcard indexes get one for each path.
+ * MongoDB tries several plans and goes on with the fastest, so it either sorts what a condition finds or walks the
+ * order of the list until the page is full.
  */
 import { checkPath } from '../../ports/document.js';
-import type { CollectionSpec, IndexSpec, LookupSpec } from '../../ports/store.js';
-import { gramsField } from './grams.js';
+import type { CollectionSpec, IndexSpec } from '../../ports/store.js';
+import { trigramField } from './trigrams.js';
 import { fieldName } from './translate.js';
 
 /** As `createIndexes` takes it. */
@@ -37,14 +33,12 @@ export interface MongoIndexes {
   instead: MongoIndex[];
 }
 
-export function indexesOf({ indexes, lookups = [] }: Pick<CollectionSpec, 'indexes' | 'lookups'>): MongoIndexes {
-  const own = [...indexes.filter(({ serves }) => serves === undefined).map(toIndex), ...lookups.flatMap(toTextIndex)];
+type Declared = Pick<CollectionSpec, 'indexes' | 'values' | 'search'>;
+
+export function indexesOf({ indexes, values = [], search = [] }: Declared): MongoIndexes {
+  const own = [...indexes.map(toIndex), ...search.map(toSearchIndex)];
   const leading = new Set(own.map(({ key }) => Object.keys(key)[0]));
-  const few = [
-    ...indexes.flatMap(({ fields: [first = ''], serves }) => (serves === 'few' ? [first] : [])),
-    ...lookups.flatMap(({ path, by }) => (by === 'value' ? [path] : [])),
-  ];
-  const paths = [...new Set(few)].filter((path) => !leading.has(path));
+  const paths = values.filter((path) => !leading.has(fieldName(path)));
   const alone = paths.map((path) => toIndex({ fields: [path] }));
   if (paths.length < 2) return { own: [...own, ...alone], shared: null, instead: [] };
   return { own, shared: sharedBy(paths.map(fieldName)), instead: alone };
@@ -64,9 +58,9 @@ export function toIndex({ fields, unique }: IndexSpec): MongoIndex {
   return { key: Object.fromEntries(all.map((name) => [name, 1])), name: all.join() };
 }
 
-function toTextIndex({ path, by }: LookupSpec): MongoIndex[] {
-  const field = gramsField(checkPath(path));
-  return by === 'text' ? [{ key: { [field]: 1 }, name: field }] : [];
+function toSearchIndex(path: string): MongoIndex {
+  const field = trigramField(checkPath(path));
+  return { key: { [field]: 1 }, name: field };
 }
 
 const sharedBy = (names: readonly string[]): MongoIndex => ({

@@ -1,8 +1,8 @@
 /**
  * Keys of stored objects. Documents carry JSON that strangers wrote, and some keys mean something to MongoDB or its
  * driver: `$…` and `a.b` are operators and paths, `_bsontype` and `$ref` make the driver take an object for a type of
- * its own, and a NUL ends a key; what begins with `~` is the adapter's own (grams.ts). Those are percent-encoded on the
- * way in and decoded on the way out. Field paths never need it.
+ * its own, and a NUL ends a key; what begins with `~` is the adapter's own (trigrams.ts). Those are percent-encoded on
+ * the way in and decoded on the way out. Field paths never need it.
  */
 import type { Json } from '../../ports/store.js';
 

@@ -10,8 +10,8 @@ import type { KnownIndexes } from './candidates.js';
 import type { ConnectionState } from './connection-lines.js';
 import { MongoConnection, type ConnectionTimes } from './connection.js';
 import { translated } from './errors.js';
-import { fillGrams } from './fill.js';
-import { HIDDEN, pathOf } from './grams.js';
+import { fillTrigrams } from './fill.js';
+import { HIDDEN, pathOf } from './trigrams.js';
 import { indexesOf, isOurs, servedBy, type MongoIndex } from './indexes.js';
 import type { Stored } from './translate.js';
 
@@ -151,7 +151,7 @@ export class MongoStore implements DocumentStore {
   #fill(name: string, path: string): void {
     const key = `${name} ${path}`;
     if (this.#closed || this.#filling.has(key)) return;
-    const filled = fillGrams((step) => this.#connection.run(() => step(this.#driver(name))), path, this.#end.signal);
+    const filled = fillTrigrams((step) => this.#connection.run(() => step(this.#driver(name))), path, this.#end.signal);
     this.#filling.set(key, filled);
     void filled.finally(() => this.#filling.delete(key));
   }

@@ -5,7 +5,7 @@
 import { Binary } from 'mongodb';
 import { alternatives, checkPath, jsonText, splitBytes, totalSort, withBytes } from '../../ports/document.js';
 import type { Condition, Doc, Filter, Json, Scalar, Sort, Update } from '../../ports/store.js';
-import { gramFields, gramUpdates, gramsField, HIDDEN } from './grams.js';
+import { trigramFields, trigramUpdates, trigramField, HIDDEN } from './trigrams.js';
 import { decodeKeys, encodeKeys } from './keys.js';
 
 type Operators = Exclude<Condition, Scalar>;
@@ -85,7 +85,7 @@ export function toSort(sort?: Sort): [field: string, order: 1 | -1][] {
  *   document is inserted whole (collection.ts).
  */
 export function toUpdate(update: Update, texts: readonly string[] = []): Query {
-  const grams = gramUpdates(update, texts);
+  const grams = trigramUpdates(update, texts);
   const { set, unset, inc, max, min, push, pull } = clean(update);
   const operators: { [operator: string]: object | undefined } = {
     $set: { ...(set && (encodeKeys(set, false) as object)), ...grams },
@@ -131,7 +131,7 @@ export function toStored(doc: Doc, texts: readonly string[] = []): Stored {
   const plain = clean(given);
   const { id, ...rest } = plain;
   if (typeof id !== 'string') throw new TypeError('a document has a text id');
-  const stored = { _id: id, ...(encodeKeys(rest) as object), ...gramFields(plain, texts) };
+  const stored = { _id: id, ...(encodeKeys(rest) as object), ...trigramFields(plain, texts) };
   return field === undefined || bytes === undefined ? stored : { ...stored, [field]: new Binary(bytes) };
 }
 
@@ -150,7 +150,7 @@ export function fromChanged({ _id, ...rest }: Stored): Doc {
 
 /** Leaves the grams on the server. */
 export const visible = (texts: readonly string[]): { projection?: { [field: string]: 0 } } =>
-  texts.length === 0 ? {} : { projection: Object.fromEntries(texts.map((path) => [gramsField(path), 0])) };
+  texts.length === 0 ? {} : { projection: Object.fromEntries(texts.map((path) => [trigramField(path), 0])) };
 
 /** The index that a duplicate key error (11000) names: `id` or the unique field. */
 export function conflictOf({ keyPattern, message }: { keyPattern?: object | undefined; message: string }): string {

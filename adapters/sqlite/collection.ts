@@ -1,9 +1,6 @@
 /** A collection of the SQLite store, on the main thread: arguments become requests, answers become documents. */
 import { cursorAfter, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
 import { jsonText, plainUpdate, withBytes } from '../../ports/document.js';
-import type { CachingCollection } from '../../ports/cached-reads.js';
-import type { CountingCollection } from '../../ports/store/few.js';
-import type { Rendered, Rendering, RenderingCollection } from '../../ports/rendering.js';
 import {
   StoreConflict,
   StoreDamaged,
@@ -21,20 +18,8 @@ import {
 } from '../../ports/store.js';
 import { parsedBody } from './body/stored-body.js';
 import { DamagedText } from './driver/damage.js';
-import type { CachedReads } from './kept/cached-reads.js';
-import type { KeptPages } from './kept/kept-pages.js';
 import type { SalvagedRow } from './reading/salvage.js';
-import {
-  unwrap,
-  type ChangeRenderedRequest,
-  type FindRequest,
-  type Outcome,
-  type ReadKind,
-  type RenderRequest,
-  type StoredRendering,
-  type StoredWhole,
-  type WriteKind,
-} from './threads/messages.js';
+import type { FindRequest, ReadKind, StoredWhole, WriteKind } from './threads/messages.js';
 
 /** The threads, as a collection sees them. */
 export interface Threads {
@@ -44,17 +29,11 @@ export interface Threads {
   bytesField(collection: string): string | undefined;
   /** A document of such a collection. */
   whole(collection: string, id: string): Promise<StoredWhole | null>;
-  readonly cached: CachedReads;
-  readonly pages: KeptPages;
   /** Hears of damage that only the main thread can tell. */
   met(error: StoreDamaged): void;
   read(kind: ReadKind, collection: string, text: string): Promise<unknown>;
-  /** On the main thread; null: more than `most`, or a lock is in the way. */
-  countFew(collection: string, filter: Filter, most: number): number | null;
   write(kind: WriteKind, collection: string, text: string): Promise<unknown>;
   put(kind: 'insert' | 'put', collection: string, doc: Doc): Promise<unknown>;
-  /** Resolves when the writer has this module. Void: it has. */
-  loaded(module: string): Promise<unknown> | void;
 }
 
 /** Documents of a changeMany or remove that travel together; other writes pass between. */
@@ -62,9 +41,7 @@ const CHUNK = 200;
 /** Parsing a page of large documents gives the event loop back after this long, in milliseconds. */
 const SLICE_MS = 5;
 
-export class SqliteCollection<T extends Doc>
-  implements Collection<T>, CachingCollection<T>, CountingCollection, RenderingCollection
-{
+export class SqliteCollection<T extends Doc> implements Collection<T> {
   readonly name: string;
   readonly #threads: Threads;
 
@@ -92,33 +69,6 @@ export class SqliteCollection<T extends Doc>
       if (error instanceof StoreDamaged) this.#threads.met(error);
       throw error;
     }
-  }
-
-  async getCached(id: string): Promise<Readonly<T> | null> {
-    const { cached } = this.#threads;
-    const asked = `id ${id}`;
-    const kept = cached.get(this.name, asked);
-    if (kept !== undefined) return kept as T | null;
-    const begun = cached.begin(this.name);
-    const read = this.#threads.get(this.name, id);
-    const body = read instanceof Promise ? await read : read;
-    const doc = body === null ? null : this.#parsed(body, id);
-    cached.keep(this.name, asked, doc, begun);
-    return doc;
-  }
-
-  async findCached(query: Find = {}): Promise<Readonly<Page<Readonly<T>>>> {
-    const { cached } = this.#threads;
-    const asked = `find ${JSON.stringify(query)}`;
-    const kept = cached.get(this.name, asked);
-    if (kept !== undefined) return kept as Page<T>;
-    const begun = cached.begin(this.name);
-    const page = await this.find(query);
-    // All callers that ask meanwhile share one answer.
-    for (const doc of page.items) Object.freeze(doc);
-    Object.freeze(page.items);
-    cached.keep(this.name, asked, page, begun);
-    return page;
   }
 
   async find(query: Find = {}): Promise<Page<T>> {
@@ -160,25 +110,8 @@ export class SqliteCollection<T extends Doc>
     return new StoreDamaged({ collection: this.name, id }, { cause });
   }
 
-  async findRendered(query: Find, rendering: Rendering): Promise<Rendered> {
-    const sort = query.sort ?? [];
-    const limit = pageLimit(query.limit);
-    const after = typeof query.after === 'string' ? decodeCursor(sort, query.after) : null;
-    const find = { filter: query.filter ?? {}, sort, rows: limit + 1, after };
-    const request: RenderRequest = { find, ...sentRendering(rendering) };
-    const text = jsonText(request);
-    const collections = request.beside === null ? [this.name] : [this.name, request.beside];
-    const threads = this.#threads;
-    const read = (): Promise<Rendered> => threads.read('render', this.name, text) as Promise<Rendered>;
-    return threads.pages.take(collections, `${this.name} ${text}`, read);
-  }
-
   async count(filter: Filter = {}): Promise<number> {
     return (await this.#read('count', filter)) as number;
-  }
-
-  countFew(filter: Filter, most: number): number | null {
-    return this.#threads.countFew(this.name, filter, most);
   }
 
   async groupCount(path: string, filter: Filter = {}): Promise<{ key: Scalar; n: number }[]> {
@@ -193,20 +126,6 @@ export class SqliteCollection<T extends Doc>
     const request = { filter, update: plainUpdate(update), ...options };
     const changed = (await this.#write('change', request)) as [body: string, created: boolean] | null;
     return changed && { doc: JSON.parse(changed[0]) as T, created: changed[1] };
-  }
-
-  async changeRendered(
-    filter: Filter,
-    update: Update,
-    rendering: Rendering,
-    options: Omit<ChangeOptions, 'upsert'> = {},
-  ): Promise<string | null> {
-    const sent = sentRendering(rendering);
-    const loading = this.#threads.loaded(sent.module);
-    if (loading !== undefined) await loading;
-    const request: ChangeRenderedRequest = { filter, update: plainUpdate(update), ...options, rendering: sent };
-    const made = (await this.#write('changeRendered', request)) as Outcome | null;
-    return made && (unwrap(made) as string);
   }
 
   async changeMany(filter: Filter, update: Update, limit?: number): Promise<number> {
@@ -261,12 +180,6 @@ export class SqliteCollection<T extends Doc>
   #write(kind: WriteKind, request: object): Promise<unknown> {
     return this.#threads.write(kind, this.name, jsonText(request));
   }
-}
-
-/** @throws TypeError */
-function sentRendering({ module, beside, context }: Rendering): StoredRendering {
-  if (beside !== undefined && !(beside instanceof SqliteCollection)) throw new TypeError('of another store');
-  return { module: module.href, beside: beside?.name ?? null, context: jsonText(context) };
 }
 
 /** @param id of the document, where the caller knows it @throws StoreDamaged */

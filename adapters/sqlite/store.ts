@@ -1,38 +1,34 @@
 /**
  * The DocumentStore on one SQLite file, for everyone without a database server.
  *
- * Threads: the event loop must never wait for the disk, so one worker writes (group commit, writing/committing.ts) and
- * a few read (reader.ts). Only `get` by id and short counts run here, on a connection of its own: they cost less than
- * the way to a worker and back.
- * WAL lets readers pass the writer, and commands of other processes work beside a running server.
+ * The event loop must never wait for the disk, so one thread writes (group commit, writing/writer.ts) and one reads
+ * (reading/reader.ts). Only `get` by id runs here, on a connection of its own: it costs less than the way to a thread
+ * and back. WAL lets readers pass the writer, and commands of other processes work beside a running server.
  */
 import { access, chmod, constants, lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
 import { refuseStrange } from '../../lib/files/trusted-file.js';
 import { makeFolders } from '../../lib/folders.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { MetDamage } from '../../ports/store/damage.js';
 import type { Examined } from '../../ports/store/examination.js';
-import type { Collection, CollectionSpec, Doc, DocumentStore, Filter, Transact } from '../../ports/store.js';
-import { CachedReads } from './kept/cached-reads.js';
-import { KeptPages } from './kept/kept-pages.js';
+import type { Collection, CollectionSpec, Doc, DocumentStore, Transact } from '../../ports/store.js';
 import { SqliteCollection, type Threads } from './collection.js';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
 import { isBusy, isMissingTable } from './driver/driver.js';
-import { countFew } from './reading/few.js';
-import { collectionsOf, outcomeOf, unwrap, type Outcome, type StoredWhole } from './threads/messages.js';
+import { outcomeOf, unwrap, type Outcome, type StoredWhole } from './threads/messages.js';
 import { readWhole } from './reading/reads.js';
 import { bytesField } from './schema/bytes-column.js';
-import { compressedFields } from './schema/compressed-fields.js';
+import { openReader } from './reading/reader.js';
+import { openWriter } from './writing/writer.js';
+import { declaredIn } from './schema/declared.js';
 import { textOf, wholeBody, type DocText, type StoredApart } from './body/stored-body.js';
-import { Here } from './threads/here.js';
-import { Late } from './threads/late.js';
-import type { Answerer, Heard } from './threads/answerer.js';
-import { oneTask } from './threads/one-task.js';
+import { cannotOpen, type Executor } from './threads/executor.js';
+import { InlineExecutor } from './threads/inline.js';
+import { WorkerThread } from './threads/worker-thread.js';
 import { refuseOtherNames } from './one-name.js';
-import { Pool } from './threads/pool.js';
 import { DamageNotes } from './met-damage.js';
-import { CommitWatch } from './kept/other-commits.js';
 
 export interface SqliteOptions {
   /** The file; its folder is made when missing. */
@@ -42,17 +38,14 @@ export interface SqliteOptions {
    */
   durability?: 'full' | 'normal';
   /**
-   * `always` (default): reads and writes have threads, which start with the store. `writing`: reads are done on the
-   * caller's thread, which waits for the disk then, and a thread that writes starts with the first write. `none`:
-   * writes are done on the caller's thread as well, on a connection that is opened for the first.
+   * Reads and writes have a thread each, which start with the store (default). False: the caller's thread does both,
+   * and waits for the disk then; the connection that writes is opened for the first write.
    */
-  threads?: 'always' | 'writing' | 'none';
+  threads?: boolean;
 }
 
 const NOTHING_APART: StoredApart = { compressed: undefined, bytes: undefined };
 const NAME = /^[a-z][a-z0-9_]*$/;
-/** At most; the second one is started when a query holds up another. */
-const READERS = 2;
 /**
  * Of what runs on the main thread: it waits so long for a lock before a reader does the waiting, and each walks one
  * short path.
@@ -79,73 +72,32 @@ export class SqliteStore implements DocumentStore {
     return bodies && bodies.map((body) => (body === null ? null : (JSON.parse(body) as Doc)));
   };
   readonly #options: ConnectionOptions;
-  readonly #writer: Answerer;
-  readonly #commits = new CommitWatch();
-  /** Moves with each commit to the file, for none is made on this connection; NaN: it cannot be told now. */
-  readonly #version = (): number => {
-    try {
-      return this.#connection?.dataVersion() ?? Number.NaN;
-    } catch {
-      return Number.NaN;
-    }
-  };
-  readonly #cached = new CachedReads(this.#commits, this.#version);
-  readonly #pages = new KeptPages(this.#commits, this.#version);
+  readonly #writer: Executor;
   readonly #met = new DamageNotes();
-  readonly #readers: Answerer;
+  readonly #reader: Executor;
   readonly #threads: Threads = {
     get: (collection, id) => this.#get(collection, id),
     bytesField: (collection) => this.#apartOf(collection).bytes,
     whole: (collection, id) => this.#whole(collection, id),
-    cached: this.#cached,
-    pages: this.#pages,
     met: this.#met.note,
-    read: (kind, collection, text) => this.#readers.call([kind, collection, text]),
-    countFew: (collection, filter, most) => this.#countFew(collection, filter, most),
+    read: (kind, collection, text) => this.#reader.call([kind, collection, text]),
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
     put: (kind, collection, doc) => this.#writer.call([kind, collection, '', [textOf(doc, this.#apartOf(collection))]]),
-    loaded: (module) => (this.#loaded.has(module) ? undefined : this.#load(module)),
   };
-  /** Modules that the writer has. */
-  readonly #loaded = new Set<string>();
   /** Collection → its fields that are not stored as JSON, as far as they were asked for. */
   readonly #apart = new Map<string, StoredApart>();
   #connection: Connection | null = null;
 
-  constructor({ path, durability = 'full', threads = 'always' }: SqliteOptions) {
+  constructor({ path, durability = 'full', threads = true }: SqliteOptions) {
     const connection = { path, durability };
     this.#options = connection;
-    const heard: Heard = {
-      failed: this.#met.note,
-      answered: (request) => {
-        for (const name of collectionsOf(request)) {
-          this.#cached.written(name);
-          this.#pages.written(name);
-        }
-      },
-    };
-    const written = { ...connection, commits: this.#commits.shared };
-    const writer =
-      threads === 'none'
-        ? new Here(path, async () => (await import('./writing/committing.js')).committing(written), heard)
-        : new Pool({
-            ...heard,
-            module: new URL('./writer.js', import.meta.url),
-            connection: written,
-            threads: 1,
-            send: 'stream',
-          });
-    this.#writer = threads === 'always' ? writer : new Late(writer);
-    this.#readers =
-      threads === 'always'
-        ? new Pool({
-            module: new URL('./reader.js', import.meta.url),
-            connection,
-            threads: READERS,
-            send: 'one',
-            failed: this.#met.note,
-          })
-        : new Here(path, async () => (await import('./reading/answering.js')).answering(connection));
+    const failed = this.#met.note;
+    this.#writer = threads
+      ? new WorkerThread('writer', connection, failed)
+      : new InlineExecutor(path, () => openWriter(connection), failed);
+    this.#reader = threads
+      ? new WorkerThread('reader', connection, failed)
+      : new InlineExecutor(path, () => openReader(connection), failed);
   }
 
   /** @throws SQLite's error when the file cannot be opened; nothing is left running then */
@@ -156,8 +108,8 @@ export class SqliteStore implements DocumentStore {
     try {
       // The writer opens first, so that after a crash the log is read back by it and not by the main thread.
       await this.#writer.start();
-      await this.#readers.start();
-      this.#connection = new Connection(this.#options, GET);
+      await this.#reader.start();
+      this.#connection = this.#opened();
     } catch (error) {
       await this.close();
       throw error;
@@ -194,9 +146,22 @@ export class SqliteStore implements DocumentStore {
     return performance.now() - start;
   }
 
+  /** On a thread of its own, which rests as long as it works: at most half of a core is taken from those who serve. */
   async examine(signal?: AbortSignal): Promise<Examined> {
-    const outcome = await oneTask(new URL('./examiner.js', import.meta.url), this.#options, signal);
-    return unwrap(outcome) as Examined;
+    signal?.throwIfAborted();
+    const thread = new WorkerThread('reader', this.#options);
+    await thread.start();
+    try {
+      for (;;) {
+        const began = performance.now();
+        const found = (await thread.call(['examine', '', ''])) as Examined | null;
+        signal?.throwIfAborted();
+        if (found !== null) return found;
+        await rest(performance.now() - began);
+      }
+    } finally {
+      await thread.close();
+    }
   }
 
   damage(): readonly MetDamage[] {
@@ -211,24 +176,25 @@ export class SqliteStore implements DocumentStore {
 
   async close(): Promise<void> {
     await this.#writer.close();
-    await this.#readers.close();
+    await this.#reader.close();
     this.#connection?.close();
     this.#connection = null;
   }
 
-  async #load(module: string): Promise<void> {
-    await this.#writer.call(['load', '', module]);
-    this.#loaded.add(module);
+  #opened(): Connection {
+    try {
+      return new Connection(this.#options, GET);
+    } catch (error) {
+      throw cannotOpen(this.#options.path, error);
+    }
   }
 
   /** What another process declares meanwhile is known with the next start: a document may be stored either way. */
   #apartOf(collection: string): StoredApart {
     const known = this.#apart.get(collection);
     if (known !== undefined || this.#connection === null) return known ?? NOTHING_APART;
-    const apart = {
-      compressed: compressedFields(this.#connection, collection),
-      bytes: bytesField(this.#connection, collection),
-    };
+    const { compressed } = declaredIn(this.#connection, collection);
+    const apart = { compressed, bytes: bytesField(this.#connection, collection) };
     this.#apart.set(collection, apart);
     return apart;
   }
@@ -242,22 +208,12 @@ export class SqliteStore implements DocumentStore {
     }
   }
 
-  #countFew(collection: string, filter: Filter, most: number): number | null {
-    if (!this.#connection) throw new Error('the store is not open');
-    try {
-      return countFew(this.#connection, collection, filter, most);
-    } catch (error) {
-      if (isBusy(error)) return null;
-      return unwrap(outcomeOf(error, collection)) as never;
-    }
-  }
-
   async #whole(collection: string, id: string): Promise<StoredWhole | null> {
     if (!this.#connection) throw new Error('the store is not open');
     try {
       return readWhole(this.#connection, collection, this.#apartOf(collection).bytes, id);
     } catch (error) {
-      if (isBusy(error)) return this.#readers.call(['whole', collection, id]) as Promise<StoredWhole | null>;
+      if (isBusy(error)) return this.#reader.call(['whole', collection, id]) as Promise<StoredWhole | null>;
       return this.#failed(outcomeOf(error, collection, id));
     }
   }
@@ -270,7 +226,7 @@ export class SqliteStore implements DocumentStore {
       return stored === null ? null : wholeBody(stored);
     } catch (error) {
       if (isMissingTable(error)) return null;
-      if (isBusy(error)) return this.#readers.call(['get', collection, id]) as Promise<string | null>;
+      if (isBusy(error)) return this.#reader.call(['get', collection, id]) as Promise<string | null>;
       return this.#failed(outcomeOf(error, collection, id));
     }
   }

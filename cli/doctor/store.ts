@@ -23,7 +23,7 @@ async function openStore(config: Core): Promise<{ store: DocumentStore | null; d
   // A restore that was cut off is finished by the next start.
   if (file !== null && (await existing(file)) !== file)
     return { store: null, detail: 'the next start finishes its restore' };
-  const store = await storeOf(config, {}, 'none');
+  const store = await storeOf(config, {}, false);
   await store.connect();
   const ms = await store.ping();
   return { store, detail: `${engine}, answers in ${ms.toFixed(1)} ms` };

@@ -21,9 +21,7 @@ import {
   type Collection,
   type Doc,
   type DocumentStore,
-  type IndexSpec,
 } from '../../ports/store.js';
-import type { Tuning } from '../../ports/store/tuning.js';
 import { collectionOf } from '../collections.js';
 import type { FullManifest } from '../manifest.js';
 import { isLater, refuseTooNew } from './version-skew.js';
@@ -277,11 +275,10 @@ export class Migrator {
   /** The hash is of what was declared, in a canonical order: the same declaration is the same migration. */
   #indexes(plugin: string, specs: readonly CollectionSpec[]): Step {
     const canonical = specs
-      .map(({ name, indexes, lookups = [], tuning = {}, bytes }) => [
+      .map(({ name, indexes, values = [], search = [], compressed = [], bytes }) => [
         name,
-        indexes.map((index) => `${signOf(index, tuning)}${index.fields.join('+')}`).sort(),
-        ...tuned(tuning),
-        ...(lookups.length > 0 ? [lookups.map(({ path, by }) => `${by} ${path}`).sort()] : []),
+        indexes.map(({ fields, unique }) => `${unique === true ? '!' : ''}${fields.join('+')}`).sort(),
+        ...[values, search, compressed].map((paths) => paths.toSorted()),
         ...(bytes === undefined ? [] : [`bytes ${bytes}`]),
       ])
       .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
@@ -314,25 +311,4 @@ function findRenamed(id: string, applied: ReadonlySet<string>): string | null {
   const number = /^[a-z0-9]+:\d+-/.exec(id)?.[0];
   if (number === undefined || applied.has(id)) return null;
   return [...applied].find((other) => other.startsWith(number)) ?? null;
-}
-
-/** How an index is declared, before its fields. */
-function signOf({ fields, unique = false, serves }: IndexSpec, { sparse = [] }: Tuning): string {
-  if (unique) return '!';
-  const served = serves === undefined ? '' : `${serves} `;
-  const lacked = fields.find((path) => sparse.includes(path));
-  if (lacked === undefined) return served;
-  return served + (lacked === fields[0] ? '?' : `?${lacked} `);
-}
-
-/** The rest of a collection's tuning, in the words of the first declarations, so that their hashes stay the same. */
-function tuned(tuning: Tuning): unknown[] {
-  const { indexedLater = [], insertsIndexedLater = false, indexedAtOnceWith = [], indexedAs, compressed = [] } = tuning;
-  return [
-    ...(indexedLater.length > 0 ? [indexedLater] : []),
-    ...(insertsIndexedLater ? ['deferred inserts'] : []),
-    ...(indexedAtOnceWith.length > 0 ? [`at once with ${indexedAtOnceWith.join()}`] : []),
-    ...(indexedAs !== undefined ? [`folded ${indexedAs.path} ${indexedAs.value} ${indexedAs.as}`] : []),
-    ...(compressed.length > 0 ? [`packed ${compressed.join()}`] : []),
-  ];
 }

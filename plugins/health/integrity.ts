@@ -16,7 +16,6 @@ import { hasElapsed } from '../../lib/clocks/elapsed.js';
 import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { DamagedPlace } from '../../ports/store/damage.js';
 import type { Examined } from '../../ports/store/examination.js';
-import { getCached } from '../../ports/cached-reads.js';
 
 /** The last examination; there is one document. */
 export interface ExaminationDoc extends Examined {
@@ -57,7 +56,7 @@ export class Integrity {
   /** Null where there was none, or what it found is damaged itself. */
   async #last(): Promise<Readonly<ExaminationDoc> | null> {
     try {
-      return await getCached(this.last, LAST);
+      return await this.last.get(LAST);
     } catch (error) {
       if (error instanceof StoreDamaged) return null;
       throw error;

@@ -4,7 +4,7 @@ import type { CollectionSpec } from '../../ports/store.js';
 export const COLLECTIONS: readonly CollectionSpec[] = [
   {
     name: 'licenses',
-    lookups: [{ path: 'search', by: 'text' }],
+    search: ['search'],
     indexes: [
       { fields: ['key_sha256'], unique: true },
       { fields: ['ref_key'], unique: true },

@@ -4,10 +4,7 @@ import type { CollectionSpec } from '../../ports/store.js';
 export const COLLECTIONS: readonly CollectionSpec[] = [
   {
     name: 'releases',
-    lookups: [
-      { path: 'product', by: 'text' },
-      { path: 'version', by: 'text' },
-    ],
+    search: ['product', 'version'],
     indexes: [
       { fields: ['published_at'] },
       { fields: ['product', 'published_at'] },

@@ -41,7 +41,6 @@ export default definePlugin<StatusPagesConfig>({
   collections: [
     {
       name: 'pages',
-      tuning: { sparse: ['host'] },
       indexes: [{ fields: ['slug'], unique: true }, { fields: ['host'], unique: true }, { fields: ['project'] }],
     },
     {

@@ -4,25 +4,7 @@ import type { CollectionSpec } from '../../ports/store.js';
 export const COLLECTIONS: readonly CollectionSpec[] = [
   {
     name: 'monitors',
-    tuning: {
-      // Else an entry of null goes and comes, somewhere else in the index, with every alarm.
-      sparse: [
-        'project',
-        'suppressed_by',
-        'next_check_at',
-        'outbox_at',
-        'created_by_token',
-        'maintenance_id',
-        'silence_id',
-        'group',
-      ],
-      // Monitors that go down together lie all over this index: half of the pages that an alarm would write at once.
-      indexedLater: ['state'],
-    },
-    lookups: [
-      { path: 'source', by: 'text' },
-      { path: 'name', by: 'text' },
-    ],
+    search: ['source', 'name'],
     indexes: [
       { fields: ['source'] },
       { fields: ['state', 'source'] },

@@ -94,7 +94,6 @@ export default definePlugin<WebhooksConfig>({
         { fields: ['stored_at'] },
         { fields: ['fan_at'] },
       ],
-      tuning: { sparse: ['fan_at'] },
     },
     {
       name: 'deliveries',
@@ -108,8 +107,6 @@ export default definePlugin<WebhooksConfig>({
         // The last attempt of a webhook.
         { fields: ['webhook_id', 'attempted_at'] },
       ],
-      // Thousands may wait that were never attempted.
-      tuning: { sparse: ['attempted_at'] },
     },
   ],
   from: import.meta.url,

@@ -29,8 +29,7 @@ const ALONE = /^clients\/sdk\//;
 /** An adapter may use its own driver and no other. */
 const DRIVERS: Readonly<Record<string, RegExp>> = {
   memory: /^$/,
-  // The module of a rendering is loaded by its address (ports/rendering.ts).
-  sqlite: /^(libsql|<computed>)$/,
+  sqlite: /^libsql$/,
   mongodb: /^mongodb$/,
   hapi: /^(@hapi\/.*|@fastify\/busboy|handlebars|joi|ipaddr\.js|lru-cache)$/,
   // The queue reckons with luxon.

@@ -43,7 +43,7 @@ async function temporary(): Promise<string> {
 async function make(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost: number | undefined): Promise<string> {
   const dir = await temporary();
   const configuration = await loadConfig({ env: envOf(dir) });
-  const threads = 'none';
+  const threads = false;
   const service = await compose('command', {
     configuration,
     threads,

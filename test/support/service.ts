@@ -81,7 +81,7 @@ export async function command<T = Record<string, unknown>>(
   input = '',
 ): Promise<T> {
   const configuration = await loadConfig({ env });
-  const service = await compose('command', { configuration, threads: 'none' });
+  const service = await compose('command', { configuration, threads: false });
   await service.boot();
   try {
     return (await runOn(service, words, input)) as T;

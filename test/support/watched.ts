@@ -83,13 +83,25 @@ export function isServed({ method, filter, sort }: Asked, indexes: CollectionSpe
 
 const EMPTY: Asked = { collection: '', method: 'count', filter: {}, sort: [] };
 
-/** Texts that contain a part are looked up (ports/store.ts, LookupSpec), in the order of the ids without an index. */
-const isLookedUp = ({ filter, sort }: Asked, lookups: NonNullable<CollectionSpec['lookups']>): boolean =>
-  (sort[0]?.[0] ?? 'id') === 'id' &&
-  lookups.some(({ path, by }) => {
+/**
+ * Few documents are found by one of `values` or by a text (ports/store.ts, CollectionSpec), whatever the order; many by a
+ * walk of that order, which the other rule asks for.
+ */
+function isFound(asked: Asked, spec: Partial<CollectionSpec>): boolean {
+  const { filter, sort } = asked;
+  const { values = [], search = [] } = spec;
+  const first = sort[0]?.[0] ?? 'id';
+  if (first !== 'id' && !values.includes(first)) return false;
+  const has = (path: string, ...operators: string[]): boolean => {
     const condition = filter[path];
-    return by === 'text' && typeof condition === 'object' && condition !== null && 'contains' in condition;
-  });
+    return typeof condition === 'object' && condition !== null && operators.some((one) => one in condition);
+  };
+  return (
+    values.some((path) => isRange(filter[path]) || has(path, 'has', 'has_any')) ||
+    search.some((path) => has(path, 'contains')) ||
+    ((filter.or ?? []).length > 0 && (filter.or ?? []).every((part) => isFound({ ...asked, filter: part }, spec)))
+  );
+}
 
 /** Queries without an index, each once, as `tokens.find {"kind":…} by created_at`; and how many were looked at. */
 export function unserved(
@@ -100,7 +112,7 @@ export function unserved(
   const own = asked.filter(({ collection }) => collection.startsWith(`${prefix}_`));
   const without = own.filter((query) => {
     const spec = specs.find(({ name }) => `${prefix}_${name}` === query.collection);
-    return !isServed(query, spec?.indexes ?? []) && !isLookedUp(query, spec?.lookups ?? []);
+    return !isServed(query, spec?.indexes ?? []) && !isFound(query, spec ?? {});
   });
   const shown = without.map(
     ({ collection, method, filter, sort }) =>

@@ -15,9 +15,7 @@ export function changes(fixture: Fixture): void {
   describe('the names of collections', () => {
     it('list the existing ones, in order, declared or not, and none of the engine', async () => {
       const [declared, found] = [fixture.name(), fixture.name()];
-      await fixture.store.ensure([
-        { name: declared, indexes: [{ fields: ['a'] }], lookups: [{ path: 't', by: 'text' }] },
-      ]);
+      await fixture.store.ensure([{ name: declared, indexes: [{ fields: ['a'] }], values: ['a'], search: ['t'] }]);
       await fixture.store.collection<Row>(declared).insert({ id: 'a', a: 1, t: 'text' });
       await fixture.store.collection<Row>(found).insert({ id: 'a' });
       const names = await fixture.store.collections();

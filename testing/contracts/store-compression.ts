@@ -21,7 +21,7 @@ export function compression(fixture: Fixture): void {
   const collection = async (compressed: readonly string[]): Promise<{ name: string; rows: Collection<Row> }> => {
     const name = fixture.name();
     const indexes = [{ fields: ['kind', 'at'] }, { fields: ['ref'], unique: true }];
-    await fixture.store.ensure([{ name, indexes, tuning: { indexedLater: ['at'], compressed } }]);
+    await fixture.store.ensure([{ name, indexes, compressed }]);
     return { name, rows: fixture.store.collection<Row>(name) };
   };
   const packedRows = () => collection(['text', 'other', 'data']);
@@ -113,7 +113,7 @@ export function compression(fixture: Fixture): void {
       const [a, b, c] = docs as [Row, Row, Row];
       await rows.insert(a);
       for (const [compressed, doc] of [[['text'], b] as const, [['other'], c] as const]) {
-        await fixture.store.ensure([{ name, indexes: [], tuning: { compressed } }]);
+        await fixture.store.ensure([{ name, indexes: [], compressed }]);
         await rows.insert(doc);
         expect(await rows.get('a')).to.deep.equal(a);
       }

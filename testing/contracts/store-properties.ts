@@ -7,11 +7,7 @@ import type { Fixture } from './fixture.js';
 import { arbitraryDoc, arbitraryFilter, arbitrarySort, arbitraryUpdate } from './arbitraries.js';
 
 export function properties(fixture: Fixture): void {
-  for (const insertsIndexedLater of [false, true]) suite(fixture, insertsIndexedLater);
-}
-
-function suite(fixture: Fixture, insertsIndexedLater: boolean): void {
-  describe(`as the reference${insertsIndexedLater ? ', with inserts that are indexed later' : ''}`, () => {
+  describe('as the reference', () => {
     const pair = async (docs: readonly Doc[]): Promise<[Collection<Doc>, Collection<Doc>]> => {
       const name = fixture.name();
       await fixture.store.ensure([
@@ -24,13 +20,8 @@ function suite(fixture: Fixture, insertsIndexedLater: boolean): void {
             { fields: ['f'] },
             { fields: ['s', 'f'] },
           ],
-          tuning: { sparse: ['f'], indexedLater: ['n', 'o.s'], indexedAtOnceWith: ['s'], insertsIndexedLater },
-          lookups: [
-            { path: 's', by: 'value' },
-            { path: 'o.s', by: 'text' },
-            { path: 't', by: 'value' },
-            { path: 'f', by: 'value' },
-          ],
+          values: ['s', 't', 'f', 'o.n'],
+          search: ['o.s'],
         },
       ]);
       const subject = fixture.store.collection<Doc>(name);
@@ -52,7 +43,6 @@ function suite(fixture: Fixture, insertsIndexedLater: boolean): void {
           }),
           async (all, changes, queries) => {
             const [subject, reference] = await pair(all);
-            // What has just been written is seen, also through indexes that an engine brings up to date later.
             // One after the other: which of two at once is the last is nobody's promise.
             for (const [i, update] of changes) {
               const id = (all[i % all.length] as Doc).id;

@@ -19,10 +19,10 @@ export function transactions(fixture: Fixture): void {
     const opened = async () => {
       const names = [fixture.name(), fixture.name()] as const;
       await fixture.store.ensure(
-        names.map((name, i) => ({
+        names.map((name) => ({
           name,
           indexes: [{ fields: ['ref'], unique: true }, { fields: ['n'] }],
-          tuning: { indexedLater: ['n'], indexedAtOnceWith: ['ref'], insertsIndexedLater: i === 0 },
+          values: ['n'],
         })),
       );
       const [a, b] = names.map((name) => fixture.store.collection<Row>(name));

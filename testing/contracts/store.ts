@@ -3,17 +3,13 @@
  * adapter's test calls `storeContract` with a way to open an empty store; every test works in collections of its own.
  */
 import { bytesField } from './store-bytes.js';
-import { cachedReads } from './store-cached.js';
-import { fewCounted } from './store-few.js';
-import { indexedAs } from './store-indexed-as.js';
 import { changes } from './store-changes.js';
 import { concurrency } from './store-concurrency.js';
 import { filters } from './store-filters.js';
-import { lookups } from './store-lookups.js';
+import { search } from './store-search.js';
 import { compression } from './store-compression.js';
 import { pages } from './store-pages.js';
 import { properties } from './store-properties.js';
-import { rendering } from './store-rendering.js';
 import { transactions } from './store-transactions.js';
 import type { DocumentStore } from '../../ports/store.js';
 import type { Fixture } from './fixture.js';
@@ -59,12 +55,8 @@ export function storeContract(engine: string, contract: StoreContract): void {
 
     filters(fixture);
     pages(fixture);
-    lookups(fixture);
-    rendering(fixture);
+    search(fixture);
     changes(fixture);
-    cachedReads(fixture);
-    fewCounted(fixture);
-    indexedAs(fixture);
     compression(fixture);
     bytesField(fixture);
     concurrency(fixture);

@@ -1,7 +1,7 @@
 /**
- * Documents of collections with compressed fields (ports/store/tuning.ts): those fields are kept deflated, in base64,
- * under a key of the body that no path can name. The writer deflates, and whoever answers a body makes it whole again:
- * everything else looks at fields that are never compressed.
+ * Documents of collections with compressed fields (`CollectionSpec.compressed`): those fields are kept deflated, in
+ * base64, under a key of the body that no path can name. The writer deflates, and whoever answers a body makes it whole
+ * again: everything else looks at fields that are never compressed.
  *
  * The longest text follows the JSON of the other compressed fields after a line feed, which compact JSON never
  * contains. Within the JSON each line feed of a stack trace would be escaped and unescaped, at ten times the cost.
@@ -56,7 +56,8 @@ function toText(doc: Doc, compressed: readonly string[] | undefined): DocText {
   if (typeof doc.id !== 'string') throw new TypeError('a document has a text id');
   const id = doc.id.toWellFormed();
   // A member named `__proto__` cannot be copied by its name.
-  if (compressed === undefined || Object.hasOwn(doc, '__proto__')) return [id, jsonText(doc)];
+  if (compressed === undefined || compressed.length === 0 || Object.hasOwn(doc, '__proto__'))
+    return [id, jsonText(doc)];
   const fields = doc as unknown as { readonly [field: string]: Json | undefined };
   const longest = longestOf(fields, compressed);
   const plain: { [field: string]: Json | undefined } = {};

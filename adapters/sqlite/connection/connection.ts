@@ -3,12 +3,8 @@
  * known of the tables. Which paths have an index column is read from the schema itself and again whenever its version
  * changed, so a process that runs while another one migrates never writes a row without its new columns.
  */
-import type { AnyRender } from '../../../ports/rendering.js';
 import { isBusy, PAGE_ROWS, type Driver, type Statement, type Value } from '../driver/driver.js';
 import { openDriver } from '../driver/open.js';
-import { CommitWatch } from '../kept/other-commits.js';
-import { ReadAhead } from '../kept/read-ahead.js';
-import { Recent } from '../kept/recent.js';
 import { describe, type Table } from './table.js';
 
 const MAX_STATEMENTS = 400;
@@ -28,14 +24,10 @@ const LOG_BYTES = 64 * 1024 * 1024;
 export interface ConnectionOptions {
   path: string;
   durability: 'full' | 'normal';
-  /** Of a `CommitWatch`, for the connection that writes. */
-  commits?: SharedArrayBuffer;
 }
 
 export class Connection {
   readonly driver: Driver;
-  /** Tables for which the writer has background work: marked rows, documents for look-ups, indexes to build. */
-  readonly backlog = new Set<string>();
   /**
    * Statements used lately, and those of the generation before. Rejected: one map in which each use moves its
    * statement to the end. V8 makes such a map anew again and again, and keeps what hangs on the old ones.
@@ -43,18 +35,12 @@ export class Connection {
   #statements = new Map<string, Statement>();
   #older = new Map<string, Statement>();
   readonly #tables = new Map<string, Table | null>();
-  /** Address of a module → its function that makes JSON of documents, or why the module could not be loaded. */
-  readonly renders = new Map<string, AnyRender | Error>();
   /** The disk refused the last transaction: until it takes one, a ping writes too (`proveWritable`). */
   doubtful = false;
-  readonly recent = new Recent();
-  readonly readAhead = new ReadAhead();
   #version = -1;
-  readonly #commits: CommitWatch;
 
   /** @param busyMs how long a statement waits for a lock before it fails as busy */
-  constructor({ path, durability, commits }: ConnectionOptions, { busyMs = BUSY_MS, cacheKb = CACHE_KB } = {}) {
-    this.#commits = new CommitWatch(commits);
+  constructor({ path, durability }: ConnectionOptions, { busyMs = BUSY_MS, cacheKb = CACHE_KB } = {}) {
     this.driver = openDriver(path);
     this.driver.exec(`PRAGMA busy_timeout = ${busyMs}`);
     // Two processes that make a new file at once: the switch to WAL does not wait for a lock by itself.
@@ -106,38 +92,15 @@ export class Connection {
   transaction<V>(work: () => V): V {
     patiently(() => this.prepare('BEGIN IMMEDIATE').run([]));
     try {
-      this.#forgetOthers();
+      this.refresh();
       const result = work();
-      this.#commits.end();
       patiently(() => this.prepare('COMMIT').run([]));
       return result;
     } catch (error) {
-      this.#commits.fail();
       if (this.driver.inTransaction()) this.prepare('ROLLBACK').run([]);
       this.#version = -1;
-      this.#forgetDocuments();
       throw error;
     }
-  }
-
-  #forgetDocuments(): void {
-    this.recent.clear();
-    this.readAhead.clear();
-  }
-
-  /** A number that moves when other connections have committed. @throws the driver's error */
-  dataVersion(): number {
-    const [version] = this.prepare('PRAGMA data_version').get([]) ?? [];
-    return version as number;
-  }
-
-  /** What another process wrote is read anew, and so are the tables, which only a commit can change. */
-  #forgetOthers(): void {
-    const others = this.dataVersion();
-    const isAlone = others === this.#commits.others;
-    this.#commits.begin(others);
-    if (!isAlone) this.#forgetDocuments();
-    if (!isAlone || this.#version === -1) this.refresh();
   }
 
   /** Within a transaction: what `work` wrote is undone when it throws, and nothing else. */
@@ -147,7 +110,6 @@ export class Connection {
       return work();
     } catch (error) {
       this.prepare('ROLLBACK TO part').run([]);
-      this.#forgetDocuments();
       throw error;
     } finally {
       this.prepare('RELEASE part').run([]);

@@ -1,90 +1,67 @@
-/** A collection's table, as the schema of the file tells it. */
-import type { LookupSpec } from '../../../ports/store.js';
-import type { IndexedAs } from '../../../ports/store/tuning.js';
-import type { Driver } from '../driver/driver.js';
-import { bytesFieldIn } from '../schema/bytes-column.js';
-import { compressedFields } from '../schema/compressed-fields.js';
-import { buildOf } from '../schema/index-builds.js';
-import { neededIn } from '../schema/labels.js';
-import { storedLookups } from '../schema/lookup-tables.js';
-import { marksOf, type Marks } from '../schema/mark.js';
-import { indexedAsOf } from '../sql/indexed-as.js';
-import { columnsWith, type Columns } from '../sql/translate.js';
+/** A collection's table, as the file tells it. */
+import type { CollectionSpec, IndexSpec } from '../../../ports/store.js';
+import { bytesColumn, bytesFieldIn } from '../schema/bytes-column.js';
+import { declaredIn, type Statements } from '../schema/declared.js';
+import { columnName, type Columns } from '../sql/translate.js';
 
 export interface TableIndex {
+  label: string;
   /** Paths, in order; `id` ends every index but the unique ones. */
   paths: readonly string[];
-  /** Documents that lack this path are not in it. */
-  needed: string | null;
 }
 
-export interface Table extends Marks {
+export interface Table extends Required<Pick<CollectionSpec, 'values' | 'search'>> {
   name: string;
-  /** Paths whose columns are read. */
+  /** Paths with a column of their own: those of the indexes. */
+  paths: readonly string[];
+  /** Those, and the id. */
   columns: Columns;
-  /** Paths whose columns are read, and those whose columns are being filled (../indexing/building.ts). */
-  written: readonly string[];
   unique: readonly string[];
-  /** Paths whose columns may be older than the body in marked rows; empty: no row is marked. */
-  behind: readonly string[];
-  alias: IndexedAs | null;
   indexes: readonly TableIndex[];
-  lookups: readonly LookupSpec[];
+  /** Takes id, body, the bytes where there is a field for them, and the columns of `paths`. */
+  insertSql: string;
+  /** Undefined: none. */
   compressed: readonly string[] | undefined;
   /** The field that holds bytes. */
   bytes: string | undefined;
 }
 
-/** The part of a connection that describing a table needs. */
-type Statements = Pick<Driver, 'prepare'>;
+/** The name of an index tells its paths. */
+export const labelOf = (name: string, { fields, unique }: IndexSpec): string =>
+  `${name}:${unique === true ? 'unique:' : ''}${fields.join()}`;
 
 /** Null: there is no such table. */
 export function describe(connection: Statements, name: string): Table | null {
-  const columns = connection.prepare('SELECT name FROM pragma_table_info(?)').all([name]);
-  if (columns.length === 0) return null;
-  const unique = connection
-    .prepare(
-      `SELECT c.name FROM pragma_index_list(?) i, pragma_index_info(i.name) c WHERE i."unique" AND i.origin = 'c'`,
-    )
-    .all([name]);
-  const indexes = connection.prepare('SELECT name FROM pragma_index_list(?)').all([name]).map(String);
-  const marks = marksOf(name, indexes);
-  const alias = indexedAsOf(name, indexes);
-  const written = paths(columns);
-  const exact = paths(unique);
-  const unfilled = buildOf(connection, name)?.paths ?? [];
+  const known = columnsOf(connection, name);
+  if (known.length === 0) return null;
+  const paths = pathsIn(known);
+  const bytes = bytesFieldIn(known);
+  const { indexes, values, search, compressed } = declaredIn(connection, name);
+  const apart = bytes === undefined ? [] : [bytesColumn(bytes)];
+  const columns = ['id', 'body', ...apart, ...paths.map(columnName)];
   return {
     name,
-    columns: columnsWith(
-      written.filter((path) => !unfilled.includes(path)),
-      alias,
-    ),
-    alias,
-    written,
-    unique: exact,
-    ...marks,
-    behind: marks.insertsLater ? written.filter((path) => !exact.includes(path)) : marks.indexedLater,
-    indexes: tableIndexes(connection, name),
-    lookups: storedLookups(connection, name),
-    compressed: compressedFields(connection, name),
-    bytes: bytesFieldIn(columns.map(String)),
+    paths,
+    columns: new Map([['id', 'id'], ...paths.map((path) => [path, columnName(path)] as const)]),
+    unique: indexes.flatMap(({ fields, unique }) => (unique === true ? fields : [])),
+    indexes: indexes.map((index) => ({
+      label: labelOf(name, index),
+      paths: index.unique === true ? index.fields : [...new Set([...index.fields, 'id'])],
+    })),
+    values,
+    search,
+    insertSql: `INSERT INTO "${name}" (${columns.join()}) VALUES (${columns.map(() => '?').join()})`,
+    compressed: compressed.length === 0 ? undefined : compressed,
+    bytes,
   };
 }
 
-function tableIndexes(connection: Statements, name: string): TableIndex[] {
-  const rows = connection
-    .prepare(
-      `SELECT i.name, c.name FROM pragma_index_list(?) i, pragma_index_info(i.name) c WHERE i.origin = 'c'
-        ORDER BY i.name, c.seqno`,
-    )
-    .all([name]);
-  const fields = new Map<string, string[]>();
-  for (const [index, column] of rows.map((row) => row.map(String)) as [string, string][]) {
-    const path = column === 'id' ? ['id'] : paths([[column]]);
-    fields.set(index, [...(fields.get(index) ?? []), ...path]);
-  }
-  return Array.from(fields, ([label, own]) => ({ paths: own, needed: neededIn(name, label) }));
-}
+/** Empty: there is no such table. */
+const columnsOf = (connection: Statements, name: string): string[] =>
+  connection.prepare('SELECT name FROM pragma_table_info(?)').all([name]).map(String);
 
-const paths = (rows: readonly unknown[][]): string[] =>
-  rows.map(([name]) => String(name)).flatMap((name) => (name.startsWith('$.') ? [name.slice(2)] : []));
+const pathsIn = (columns: readonly string[]): string[] =>
+  columns.flatMap((one) => (one.startsWith('$.') ? [one.slice(2)] : []));
+
+/** The paths that have a column. */
+export const pathsOf = (connection: Statements, name: string): string[] => pathsIn(columnsOf(connection, name));

@@ -45,7 +45,7 @@ export class Examination {
           .map(([name, sql]) => ({
             name: String(name),
             virtual: /^CREATE VIRTUAL/i.test(String(sql)),
-            documents: /\(id NOT NULL PRIMARY KEY, body TEXT NOT NULL/.test(String(sql)),
+            documents: /\(n INTEGER PRIMARY KEY, id NOT NULL UNIQUE, body TEXT NOT NULL/.test(String(sql)),
           })),
       ) ?? []
     );

@@ -9,7 +9,6 @@ import { wholeBody } from '../body/stored-body.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
 import { isDamage } from '../driver/damage.js';
-import { currentColumns, isBehind } from '../indexing/catch-up.js';
 import { columnName, expression, orderSql, whereSql } from '../sql/translate.js';
 import { scalarOf } from '../sql/values.js';
 import type { FindRequest } from '../threads/messages.js';
@@ -25,22 +24,22 @@ export interface SalvagedRow {
 /** Conditions that no index holds see nothing of a body that is no JSON: its fields count as missing. */
 export function salvage(connection: Connection, table: Table, request: FindRequest): SalvagedRow[] {
   const { filter, sort, after, rows } = request;
-  const columns = isBehind(connection, table.name, filter, sort) ? currentColumns(table) : table.columns;
-  const kept = [...table.columns].map((path) => `, ${columnName(path)}`).join('');
+  const { columns } = table;
+  const kept = table.paths.map((path) => `, ${columnName(path)}`).join('');
   const body = `CASE WHEN json_valid(body) THEN body ELSE '{}' END AS body`;
   const filters: Filter[] = after === null ? [filter] : [filter, { or: afterStretches(sort, after) }];
   const where = whereSql(filters, columns);
   const keys = totalSort(sort).map(([path]) => expression(path, columns));
   const found = connection
     .prepare(
-      `SELECT ${['at', ...keys].join()} FROM (SELECT rowid AS at, id${kept}, ${body} FROM "${table.name}")` +
+      `SELECT ${['n', ...keys].join()} FROM (SELECT n, id${kept}, ${body} FROM "${table.name}")` +
         ` WHERE ${where.text} ORDER BY ${orderSql(sort, columns)} LIMIT ?`,
     )
     .all([...where.values, rows]);
-  const one = connection.prepare(`SELECT body FROM "${table.name}" WHERE rowid = ?`);
-  return found.map(([at = null, ...values]) => {
+  const one = connection.prepare(`SELECT body FROM "${table.name}" WHERE n = ?`);
+  return found.map(([n = null, ...values]) => {
     const scalars = values.map(scalarOf);
-    return { id: String(scalars.at(-1)), body: readable(() => String(one.get([at])?.[0])), values: scalars };
+    return { id: String(scalars.at(-1)), body: readable(() => String(one.get([n])?.[0])), values: scalars };
   });
 }
 

@@ -6,29 +6,20 @@
 import { alternatives, checkPath, totalSort } from '../../../ports/document.js';
 import type { Condition, Filter, Scalar, Sort } from '../../../ports/store.js';
 import type { Value } from '../driver/driver.js';
-import { aliasCondition, ALIASED, type AliasCondition } from './indexed-as.js';
-import type { IndexedAs } from '../../../ports/store/tuning.js';
 import { bodyExpression, jsonPath, SQL_FALSE, SQL_TRUE } from './values.js';
 
 type Operators = Exclude<Condition, Scalar>;
 
-/** The paths that have an index column of their own. */
-export interface Columns extends ReadonlySet<string> {
-  /** Of one of them. */
-  readonly alias?: IndexedAs | null;
-}
-
-export const columnsWith = (paths: Iterable<string>, alias: IndexedAs | null): Columns =>
-  Object.assign(new Set(paths), { alias });
+/** Path → the column that holds its value, as SQL; all other paths are read from the body. */
+export type Columns = ReadonlyMap<string, string>;
 
 export interface Sql {
   text: string;
   values: Value[];
 }
 
-/** Not a plain 0, which SQLite takes as "no plan" where a statement names its index (../indexing/catch-up.ts). */
+/** Not a plain 0, which SQLite takes as "no plan" where a statement names its index. */
 const NEVER = '+0';
-const NONE: ReadonlySet<string> = new Set();
 /** Lists longer than this travel as one JSON parameter. */
 const MAX_LIST = 64;
 
@@ -37,16 +28,13 @@ export function columnName(path: string): string {
 }
 
 export function expression(path: string, columns: Columns): string {
-  if (path === 'id') return 'id';
-  if (path === ALIASED) return columnName(ALIASED);
-  if (path === columns.alias?.path) return bodyExpression(path);
-  return columns.has(checkPath(path)) ? columnName(path) : bodyExpression(path);
+  return columns.get(checkPath(path)) ?? bodyExpression(path);
 }
 
-/** All `filters` hold. @param aside paths whose indexes SQLite shall not take */
-export function whereSql(filters: readonly Filter[], columns: Columns, aside: ReadonlySet<string> = NONE): Sql {
+/** All `filters` hold. */
+export function whereSql(filters: readonly Filter[], columns: Columns): Sql {
   const values: Value[] = [];
-  const terms = filters.flatMap((filter) => filterTerms(filter, columns, values, aside));
+  const terms = filters.flatMap((filter) => filterTerms(filter, columns, values));
   return { text: terms.length === 0 ? '1' : terms.join(' AND '), values };
 }
 
@@ -56,9 +44,8 @@ export function orderSql(sort: Sort | undefined, columns: Columns): string {
     .join(', ');
 }
 
-function filterTerms(filter: Filter, columns: Columns, values: Value[], aside = NONE): string[] {
+function filterTerms(filter: Filter, columns: Columns, values: Value[]): string[] {
   const terms: string[] = [];
-  const { alias } = columns;
   for (const path in filter) {
     const condition = filter[path];
     if (condition === undefined) continue;
@@ -67,30 +54,13 @@ function filterTerms(filter: Filter, columns: Columns, values: Value[], aside = 
       terms.push(any.length === 0 ? NEVER : `(${any.map((one) => `(${one})`).join(' OR ')})`);
       continue;
     }
-    const asked = alias && path === alias.path && columns.has(path) ? aliasCondition(condition, alias) : null;
-    if (alias && asked !== null) terms.push(...aliasedTerms(alias, asked, values, aside));
-    else {
-      const at = (aside.has(path) ? '+' : '') + expression(path, columns);
-      terms.push(...conditionTerms(path, at, condition as Condition, values, columns));
-    }
+    terms.push(...conditionTerms(path, condition as Condition, values, columns));
   }
   return terms;
 }
 
-function aliasedTerms(alias: IndexedAs, asked: AliasCondition, values: Value[], aside: ReadonlySet<string>): string[] {
-  const [at, aliased] = [alias.path, ALIASED].map((path) => (aside.has(path) ? '+' : '') + columnName(path)) as [
-    string,
-    string,
-  ];
-  const term = oneOf(at, asked.in, values);
-  if (asked.aliased === 'all') return [term];
-  if (asked.aliased === 'none') return [term, `${aliased} IS NULL`];
-  if (asked.others)
-    return [term, `(+${columnName(alias.path)} <> '${alias.as}' OR +${columnName(ALIASED)} IS NOT NULL)`];
-  return [term, equal(aliased, alias.value, values)];
-}
-
-function conditionTerms(path: string, at: string, condition: Condition, values: Value[], columns: Columns): string[] {
+function conditionTerms(path: string, condition: Condition, values: Value[], columns: Columns): string[] {
+  const at = expression(path, columns);
   if (condition === null || typeof condition !== 'object') return [equal(at, condition, values)];
   const terms: string[] = [];
   const c: Operators = condition;
@@ -106,10 +76,9 @@ function conditionTerms(path: string, at: string, condition: Condition, values: 
     const parts = [c.contains].flat();
     values.push(...parts);
     // Each look into a long document costs: one for the type, and one for the text of each part.
-    const [isText, text] =
-      path === 'id' || columns.has(path)
-        ? [`typeof(${at}) = 'text'`, at]
-        : [`json_type(body, ${jsonPath(path)}) = 'text'`, `json_extract(body, ${jsonPath(path)})`];
+    const [isText, text] = columns.has(path)
+      ? [`typeof(${at}) = 'text'`, at]
+      : [`json_type(body, ${jsonPath(path)}) = 'text'`, `json_extract(body, ${jsonPath(path)})`];
     terms.push(`(${[isText, ...parts.map(() => `instr(${text}, ?) > 0`)].join(' AND ')})`);
   }
   if (c.has !== undefined) terms.push(hasOne(path, [c.has], values));

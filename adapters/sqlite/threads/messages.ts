@@ -21,23 +21,14 @@ import { isCorrupt, isFull, unavailableBecause } from '../driver/driver.js';
 import type { DocText } from '../body/stored-body.js';
 
 export type WriteKind =
-  | 'insert'
-  | 'put'
-  | 'change'
-  | 'changeRendered'
-  | 'touch'
-  | 'changeIds'
-  | 'remove'
-  | 'removeIds'
-  | 'ensure'
-  | 'load'
-  | 'ping'
-  | 'transact';
-export type ReadKind = 'get' | 'whole' | 'find' | 'render' | 'ids' | 'salvage' | 'count' | 'groupCount';
+  'insert' | 'put' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping' | 'transact';
+export type ReadKind = 'get' | 'whole' | 'find' | 'ids' | 'salvage' | 'count' | 'groupCount' | 'examine';
 
 /**
- * `text` is the JSON of the arguments below; of `load`, the address of a module that makes JSON of documents. `docs`
- * are the documents of `insert` and `put`, also within a transaction, in order.
+ * `examine`: one step; null, until it answers what was found.
+ *
+ * `text` is the JSON of the arguments below; `docs` are the documents of `insert` and `put`, also within a transaction,
+ * in order.
  */
 export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string, docs?: readonly DocText[]];
 export type ReadRequest = readonly [kind: ReadKind, collection: string, text: string];
@@ -47,11 +38,6 @@ export type Request = WriteRequest | ReadRequest;
 export interface ChangeRequest extends ChangeOptions {
   filter: Filter;
   update: Update;
-}
-
-/** Answers with an outcome of its own: the JSON, or what the function threw when the change was made. */
-export interface ChangeRenderedRequest extends ChangeRequest {
-  rendering: StoredRendering;
 }
 
 /**
@@ -81,19 +67,6 @@ export interface FindRequest {
 
 /** A document's body, and what its bytes field holds. */
 export type StoredWhole = readonly [body: string, bytes: Uint8Array | null];
-
-export interface RenderRequest extends StoredRendering {
-  find: FindRequest;
-}
-
-/** A `Rendering` on its way to a thread. */
-export interface StoredRendering {
-  /** Address of the module with the function. */
-  module: string;
-  beside: string | null;
-  /** The context, as JSON. */
-  context: string;
-}
 
 export interface GroupRequest {
   path: string;

@@ -5,24 +5,15 @@
 import { StoreConflict, type CollectionSpec, type Filter } from '../../../ports/store.js';
 import type { DocText } from '../body/stored-body.js';
 import type { Connection } from '../connection/connection.js';
-import type {
-  ChangeRenderedRequest,
-  ChangeRequest,
-  IdsRequest,
-  TransactRequest,
-  WriteKind,
-  WriteRequest,
-} from '../threads/messages.js';
+import type { ChangeRequest, IdsRequest, TransactRequest, WriteKind, WriteRequest } from '../threads/messages.js';
 import { ensureCollection } from './ensure.js';
-import { renderIn } from '../connection/renders.js';
 import { TableWriter } from './table-writer.js';
 
-type Kind = Exclude<WriteKind, 'ping' | 'ensure' | 'load' | 'transact'>;
+type Kind = Exclude<WriteKind, 'ping' | 'ensure' | 'transact'>;
 const WRITES: Record<Kind, (writer: TableWriter, text: string, docs: readonly DocText[]) => unknown> = {
   insert: (writer, _, docs) => given(docs).forEach((doc) => writer.insert(doc)),
   put: (writer, _, docs) => given(docs).forEach((doc) => writer.put(doc)),
   change: (writer, text) => writer.change(JSON.parse(text) as ChangeRequest),
-  changeRendered: (writer, text) => writer.changeRendered(JSON.parse(text) as ChangeRenderedRequest),
   touch: (writer, text) => (writer.change(JSON.parse(text) as ChangeRequest) === null ? 0 : 1),
   changeIds: (writer, text) => writer.changeIds(JSON.parse(text) as IdsRequest),
   remove: (writer, text) => writer.remove(JSON.parse(text) as Filter),
@@ -46,10 +37,6 @@ export function performWrite(
 ): unknown {
   if (kind === 'ping') {
     if (connection.doubtful) connection.proveWritable();
-    return null;
-  }
-  if (kind === 'load') {
-    renderIn(connection, text);
     return null;
   }
   if (kind === 'transact') return transact(connection, JSON.parse(text) as TransactRequest, docs, careful);

@@ -1,195 +1,184 @@
-/** The writes of one collection on the writer's connection, each in at most one statement per document. */
-import { applyUpdate, matches, seedOf } from '../../../ports/document.js';
-import { StoreConflict, type Doc, type Filter, type Json, type Update } from '../../../ports/store.js';
+/**
+ * The writes of one collection on the writer's connection. A conflict ends a write at its first statement, so it undoes
+ * nothing but itself.
+ */
+import { applyUpdate, matches, seedOf, uniqueValue, valueAt } from '../../../ports/document.js';
+import { StoreConflict, type Doc, type Filter, type Sort, type Update } from '../../../ports/store.js';
 import { parsedBody, storedBody, textOf, wholeBody, type DocText } from '../body/stored-body.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
+import { isDamage } from '../driver/damage.js';
 import { violatedColumn, type Value } from '../driver/driver.js';
-import { currentColumns } from '../indexing/catch-up.js';
-import type { FoundDoc } from '../kept/read-ahead.js';
-import type { RecentDoc } from '../kept/recent.js';
-import { termSource } from '../lookups/terms.js';
-import { MARK } from '../schema/mark.js';
-import { ALIASED } from '../sql/indexed-as.js';
-import { columnName, whereSql, type Sql } from '../sql/translate.js';
+import { fewRows, fromRows, walkOf } from '../reading/few.js';
 import {
-  outcomeOf,
-  type ChangeRenderedRequest,
-  type ChangeRequest,
-  type IdsRequest,
-  type Outcome,
-} from '../threads/messages.js';
-import { afterWrite } from './after-write.js';
-import {
-  assigned,
-  bytesAssigned,
-  bytesValues,
-  checkUnique,
-  columnsOf,
-  insertedPaths,
-  insertSql,
-  touchedBy,
-} from './columns.js';
+  dropSideRows,
+  hasSideTables,
+  NO_ROWS,
+  sideRowsOf,
+  writeSideRows,
+  type SideRows,
+} from '../schema/side-tables.js';
+import { bytesColumn } from '../schema/bytes-column.js';
+import { columnName, orderSql, whereSql } from '../sql/translate.js';
+import { columnValue, isSame } from '../sql/values.js';
+import type { ChangeRequest, IdsRequest } from '../threads/messages.js';
 import { createTable } from './ensure.js';
-import { Finder } from './finder.js';
-import { renderIn } from '../connection/renders.js';
 
-const isNamed = ({ id }: Filter): boolean => typeof id === 'string';
+interface FoundDoc {
+  n: Value;
+  doc: Doc;
+}
 
 /** The table is made when it is missing. */
 export class TableWriter {
   readonly #connection: Connection;
   readonly #name: string;
   readonly #table: Table;
-  readonly #finder: Finder;
 
   constructor(connection: Connection, name: string) {
     this.#connection = connection;
     this.#name = name;
     if (connection.table(name) === null) createTable(connection, name);
     this.#table = connection.table(name) as Table;
-    this.#finder = new Finder(connection, this.#table);
   }
 
   insert(text: DocText): void {
-    const [id, body, compressed] = text;
-    const { unique, alias } = this.#table;
+    const { paths, insertSql } = this.#table;
     const doc = this.#parsedFor(text);
-    if (doc !== null) checkUnique(doc, unique);
-    const columns = columnsOf(doc, insertedPaths(this.#table), alias);
-    this.#run(insertSql(this.#table), [id, storedBody(text), ...bytesValues(this.#table, text), ...columns]);
-    const isPart = compressed !== undefined;
-    afterWrite(this.#connection, this.#table, { kind: 'inserted', id, doc, length: body.length, isPart });
+    this.#run(insertSql, [text[0], storedBody(text), ...this.#bytesOf(text), ...columnsOf(doc, paths)]);
+    if (!hasSideTables(this.#table)) return;
+    const [n = null] = this.#connection.prepare('SELECT last_insert_rowid()').get([]) ?? [];
+    writeSideRows(this.#connection, this.#name, n, NO_ROWS, this.#sideRows(doc));
   }
 
   /** In the place of the document with its id, whatever that holds, or as a new one. */
   put(text: DocText): void {
     const [id] = text;
-    const { written, unique, behind: lagging, alias } = this.#table;
-    const before = [lagging.length > 0 ? MARK : 'NULL', 'rowid', ...written.map(columnName)].join();
-    const row = this.#connection.prepare(`SELECT ${before} FROM "${this.#name}" WHERE id = ?`).get([id]);
-    if (row === undefined) return this.insert(text);
+    const [n] = this.#connection.prepare(`SELECT n FROM "${this.#name}" WHERE id = ?`).get([id]) ?? [];
+    if (n === undefined) return this.insert(text);
+    const { paths } = this.#table;
     const doc = this.#parsedFor(text);
-    if (doc !== null) checkUnique(doc, unique);
-    const [mark = null, rowid = null, ...old] = row;
-    const isMarked = mark !== null;
-    const after = columnsOf(doc, written, alias);
-    const { text: set, values, behind } = assigned(this.#table, written, old, after, { marked: isMarked, isMarked });
-    const apart = bytesValues(this.#table, text);
-    const sql = `UPDATE "${this.#name}" SET body = ?${bytesAssigned(this.#table)}${set} WHERE rowid = ?`;
-    this.#run(sql, [storedBody(text), ...apart, ...values, rowid]);
-    afterWrite(this.#connection, this.#table, { kind: 'replaced', id, behind });
+    const before = this.#storedSideRows(n);
+    const apart = this.#table.bytes === undefined ? [] : [bytesColumn(this.#table.bytes)];
+    const set = ['body', ...apart, ...paths.map(columnName)].map((column) => `${column} = ?`).join();
+    const stored = [storedBody(text), ...this.#bytesOf(text), ...columnsOf(doc, paths), n];
+    this.#run(`UPDATE "${this.#name}" SET ${set} WHERE n = ?`, stored);
+    if (hasSideTables(this.#table)) writeSideRows(this.#connection, this.#name, n, before, this.#sideRows(doc));
   }
 
   /** The document as text and whether it was created; null when none matched. */
-  change(request: ChangeRequest): [body: string, created: boolean] | null {
-    const { filter, update, upsert } = request;
-    const found = this.#finder.first(request);
-    if (found !== null) return [this.#replace(found, update, isNamed(filter)), false];
+  change({ filter, update, sort, upsert }: ChangeRequest): [body: string, created: boolean] | null {
+    const found = this.#first(filter, sort);
+    if (found !== null) return [this.#replace(found, update), false];
     if (upsert !== true) return null;
-    if (!isNamed(filter)) throw new TypeError('an upsert names the id by equality');
+    if (typeof filter['id'] !== 'string') throw new TypeError('an upsert names the id by equality');
     const doc = applyUpdate(seedOf(filter), update, true);
     this.insert(this.#textOf(doc));
     return [JSON.stringify(doc), true];
   }
 
-  /**
-   * The JSON of the changed document; null when none matched. An error of the function is answered as a value, because
-   * the change is made all the same.
-   */
-  changeRendered({ rendering, ...request }: ChangeRenderedRequest): Outcome | null {
-    const { module, beside: collection, context } = rendering;
-    const render = renderIn(this.#connection, module);
-    const found = this.#finder.first(request);
-    if (found === null) return null;
-    this.#replace(found, request.update, isNamed(request.filter));
-    const { doc } = found;
-    try {
-      const other = collection === null ? null : this.#bodyOf(collection, doc.id);
-      const beside = other === null ? null : parsedBody(other);
-      return { value: JSON.stringify(render(doc, beside, JSON.parse(context) as Json)) };
-    } catch (error) {
-      return outcomeOf(error);
-    }
-  }
-
   /** Changes those of `ids` that match. */
   changeIds({ ids, filter, update = {} }: IdsRequest): number {
     const matching = ids
-      .map((id) => this.#finder.byId(id))
+      .map((id) => this.#byId(id))
       .filter((found): found is FoundDoc => found !== null && matches(found.doc, filter));
     // An update's arrays and objects become part of the document, so each document gets its own.
-    for (const found of matching) this.#replace(found, structuredClone(update), true);
+    for (const found of matching) this.#replace(found, structuredClone(update));
     return matching.length;
   }
 
   remove(filter: Filter): number {
-    return this.#delete(this.#finder.where(filter));
+    return this.#delete([filter]);
   }
 
   removeIds({ ids, filter }: IdsRequest): number {
-    return ids.reduce((n, id) => n + this.#delete(whereSql([{ id }, filter], currentColumns(this.#table))), 0);
+    return ids.reduce((n, id) => n + this.#delete([{ id }, filter]), 0);
   }
 
-  #delete(where: Sql): number {
+  #delete(filters: readonly Filter[]): number {
+    const where = whereSql(filters, this.#table.columns);
     const from = `FROM "${this.#name}" WHERE ${where.text}`;
     // Not `RETURNING`, whose text comes unchecked (../driver/strict.ts).
-    const looked = this.#table.lookups.length > 0;
-    const gone = looked ? this.#connection.prepare(`SELECT id ${from}`).all(where.values) : [];
-    const n = this.#run(`DELETE ${from}`, where.values);
-    afterWrite(this.#connection, this.#table, { kind: 'removed', ids: gone.map(([id]) => id as string) });
-    return n;
+    const rows = hasSideTables(this.#table) ? this.#connection.prepare(`SELECT n ${from}`).all(where.values) : [];
+    for (const [n = null] of rows) writeSideRows(this.#connection, this.#name, n, this.#storedSideRows(n), NO_ROWS);
+    return this.#run(`DELETE ${from}`, where.values);
   }
 
-  /** @param isNamed the change named the document by its id */
-  #replace(found: FoundDoc, update: Update, isNamed: boolean): string {
-    const { rowid, doc, marked } = found;
-    const { lookups, unique, alias, written, compressed } = this.#table;
+  /** The first one in the order of `sort`; by its id there is one at most. Null: none matches. */
+  #first(filter: Filter, sort?: Sort): FoundDoc | null {
+    const id = filter['id'];
+    if (typeof id === 'string') {
+      const found = this.#byId(id);
+      return found !== null && matches(found.doc, filter) ? found : null;
+    }
+    const few = fewRows(this.#connection, this.#table, filter, sort ?? []);
+    const walk = walkOf(this.#table, filter, sort);
+    const { columns } = few === null ? walk : this.#table;
+    const from = few === null ? { text: walk.from, values: [] } : fromRows(this.#name, few);
+    const where = whereSql([filter], columns);
+    const order = orderSql(sort, columns);
+    const sql = `SELECT "${this.#name}".n, body ${from.text} WHERE ${where.text} ORDER BY ${order} LIMIT 1`;
+    return parsedRow(this.#connection.prepare(sql).get([...from.values, ...where.values]));
+  }
+
+  #byId(id: string): FoundDoc | null {
+    return parsedRow(this.#connection.prepare(`SELECT n, body FROM "${this.#name}" WHERE id = ?`).get([id]));
+  }
+
+  #replace({ n, doc }: FoundDoc, update: Update): string {
+    const { unique, compressed, paths, values, search } = this.#table;
     const isTouched = touchedBy(update);
-    const columns = written.filter((path) => isTouched(path === ALIASED && alias !== null ? alias.path : path));
-    const before = columnsOf(doc, columns, alias);
-    const looked = lookups.filter(({ path }) => isTouched(path));
-    const terms = termSource(doc, looked);
-    // A failure from here on leaves a document that is neither the old one nor the new one.
-    const kept: RecentDoc = found;
-    kept.doc = null;
+    const columns = paths.filter(isTouched);
+    const side = { values: values.filter(isTouched), search: search.some(isTouched) ? search : [] };
+    const before = columns.map((path) => columnValue(valueAt(doc, path)));
+    const sideBefore = sideRowsOf(doc, side);
     applyUpdate(doc, update);
-    checkUnique(doc, unique.filter(isTouched));
+    for (const path of unique) if (isTouched(path)) uniqueValue(doc, path);
     const body = JSON.stringify(doc);
-    const stored = compressed !== undefined ? storedBody(this.#textOf(doc)) : body;
-    const isMarked = marked === this.#connection.recent.catchUps;
-    const after = columnsOf(doc, columns, alias);
-    const set = assigned(this.#table, columns, before, after, { marked: marked !== null, isMarked });
-    const at = rowid === null ? 'id' : 'rowid';
-    const sql = `UPDATE "${this.#name}" SET body = ?${set.text} WHERE ${at} = ?`;
-    this.#run(sql, [stored, ...set.values, rowid ?? doc.id]);
-    afterWrite(this.#connection, this.#table, {
-      kind: 'changed',
-      doc,
-      kept,
-      length: body.length,
-      isNamed,
-      behind: set.behind,
-      isTouched,
-      isFoundElsewhere: termSource(doc, looked).some((source, i) => source !== terms[i]),
-    });
+    // Only columns whose value changed, so that the indexes over the others stay as they are.
+    const after = columns.map((path) => columnValue(valueAt(doc, path)));
+    const moved = columns.filter((_, i) => !isSame(before[i] as Value, after[i] as Value));
+    const set = moved.map((path) => `, ${columnName(path)} = ?`).join('');
+    const columnValues = moved.map((path) => after[columns.indexOf(path)] as Value);
+    const stored = compressed === undefined ? body : storedBody(this.#textOf(doc));
+    this.#run(`UPDATE "${this.#name}" SET body = ?${set} WHERE n = ?`, [stored, ...columnValues, n]);
+    if (hasSideTables(side)) writeSideRows(this.#connection, this.#name, n, sideBefore, sideRowsOf(doc, side));
     return body;
   }
 
-  /** The document of another collection. */
-  #bodyOf(collection: string, id: string): string | null {
-    if (this.#connection.table(collection) === null) return null;
-    const [stored] = this.#connection.prepare(`SELECT body FROM "${collection}" WHERE id = ?`).get([id]) ?? [];
-    return stored === undefined ? null : wholeBody(stored as string);
+  #sideRows(doc: Doc | null): SideRows {
+    return doc === null ? NO_ROWS : sideRowsOf(doc, this.#table);
+  }
+
+  /** Of a body that is about to go. What nobody can read is dropped here, and there is nothing left. */
+  #storedSideRows(n: Value): SideRows {
+    if (!hasSideTables(this.#table)) return NO_ROWS;
+    try {
+      const [body] = this.#connection.prepare(`SELECT body FROM "${this.#name}" WHERE n = ?`).get([n]) ?? [];
+      return sideRowsOf(parsedBody(body as string), this.#table);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      dropSideRows(this.#connection, this.#name, this.#table, n);
+      return NO_ROWS;
+    }
   }
 
   /** The document without its compressed fields; null where no field is indexed, and nobody has to look at it. */
   #parsedFor([, body]: DocText): Doc | null {
-    return this.#table.written.length === 0 ? null : (JSON.parse(body) as Doc);
+    const { paths, unique } = this.#table;
+    if (paths.length === 0 && !hasSideTables(this.#table)) return null;
+    const doc = JSON.parse(body) as Doc;
+    for (const path of unique) uniqueValue(doc, path);
+    return doc;
   }
 
   #textOf(doc: Doc): DocText {
     return textOf(doc, this.#table);
+  }
+
+  /** What its column holds, where the collection has one. */
+  #bytesOf([, , , bytes]: DocText): Value[] {
+    return this.#table.bytes === undefined ? [] : [bytes ?? null];
   }
 
   #run(sql: string, values: readonly Value[]): number {
@@ -200,4 +189,25 @@ export class TableWriter {
       throw column === undefined ? error : new StoreConflict(column.replace('$.', ''));
     }
   }
+}
+
+const parsedRow = (row: Value[] | undefined): FoundDoc | null =>
+  row === undefined ? null : { n: row[0] ?? null, doc: parsedBody(wholeBody(row[1] as string)) };
+
+/** @param doc null: no field of it is indexed */
+const columnsOf = (doc: Doc | null, paths: readonly string[]): Value[] =>
+  doc === null ? [] : paths.map((path) => columnValue(valueAt(doc, path)));
+
+/** Whether an update may write `path`, or something in it. */
+function touchedBy(update: Update): (path: string) => boolean {
+  const { set, unset = [], inc, max, min, push, pull } = update;
+  const fields = new Set(unset.map(fieldOf));
+  for (const paths of [set, inc, max, min, push, pull]) for (const path in paths) fields.add(fieldOf(path));
+  return (path) => fields.has(fieldOf(path));
+}
+
+/** The field of the document that a path begins with. */
+function fieldOf(path: string): string {
+  const dot = path.indexOf('.');
+  return dot < 0 ? path : path.slice(0, dot);
 }

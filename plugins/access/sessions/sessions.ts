@@ -16,7 +16,6 @@ import {
   type Ids,
 } from '../../../kernel/contract.js';
 import { hasElapsed } from '../../../lib/clocks/elapsed.js';
-import { getCached } from '../../../ports/cached-reads.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
 import type { Account } from '../model/account.js';
 import { Background } from '../background.js';
@@ -80,9 +79,9 @@ export class Sessions {
 
   async verify(cookie: string): Promise<SessionPrincipal | null> {
     if (!/^[0-9A-Za-z]{43}$/.test(cookie)) return null;
-    const doc = await getCached(this.rows, sha256(cookie));
+    const doc = await this.rows.get(sha256(cookie));
     if (doc === null || !this.#inTime(doc)) return null;
-    const account = await getCached(this.accounts, doc.account_id);
+    const account = await this.accounts.get(doc.account_id);
     if (account === null || account.disabled || account.epoch !== doc.epoch || account.role === 'installer')
       return null;
     this.#touch(doc);

@@ -21,7 +21,6 @@ import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { elapsed, hasElapsed } from '../../../lib/clocks/elapsed.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
-import { getCached } from '../../../ports/cached-reads.js';
 import type { IssuedToken, NewToken, TokenIssuer, TokenPurposes, TokenRecord } from '../../../ports/domain/tokens.js';
 import { CATALOG, type ServiceCatalog } from '../../../ports/domain/system.js';
 import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
@@ -61,18 +60,18 @@ export class Tokens implements TokenIssuer {
 
   /** The bearer of `secret`, which has a token's shape; null when it is unknown, expired or revoked. */
   async verify(secret: string): Promise<TokenPrincipal | null> {
-    const doc = await getCached(this.rows, sha256(secret));
+    const doc = await this.rows.get(sha256(secret));
     const now = this.clock.iso();
     if (doc === null || !isLive(doc, now)) return null;
     if (doc.parent_hash !== null) {
-      const parent = await getCached(this.rows, doc.parent_hash);
+      const parent = await this.rows.get(doc.parent_hash);
       if (parent === null || !isLive(parent, now)) return null;
     }
     if (!(await this.#isNeeded(doc))) return null;
     this.#touch(doc);
     const { account_id = null } = doc;
     if (account_id === null) return tokenPrincipal(doc);
-    const account = await getCached(this.accounts, account_id);
+    const account = await this.accounts.get(account_id);
     if (account === null || account.disabled || account.epoch !== doc.account_epoch) return null;
     return tokenPrincipal(doc, { id: account.id, username: account.username, role: account.role });
   }

@@ -65,10 +65,6 @@ export class Expiry {
     return this.#rest !== null || this.deps.clock.monotonic() < this.#quietUntil;
   }
 
-  get allWritten(): boolean {
-    return this.#rest === null;
-  }
-
   /** Records all expired leases. The job calls it every 30 s. */
   async writeAllExpired(): Promise<void> {
     await this.times.anchor();

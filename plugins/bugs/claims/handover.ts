@@ -1,8 +1,10 @@
 /** What an agent that takes an item is told about the agent before it (contract 20, leases: `handover`). */
 import { inject, injectable } from '../../../kernel/contract.js';
+import type { Item } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import { commentView, isLive } from '../item/view.js';
+import { Items } from '../store/items.js';
 
 const LAST_COMMENTS = 5;
 
@@ -36,7 +38,15 @@ export const isUntouched = ({ rev, claim_count }: Pick<ItemDoc, 'rev' | 'claim_c
 
 @injectable()
 export class Handovers {
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'comments' | 'clock'>) {}
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'comments' | 'clock'>,
+    @inject(Items) private readonly items: Items,
+  ) {}
+
+  /** What an agent that has just taken an item is answered, beside its lease. */
+  async answerOf(item: ItemDoc): Promise<{ item: Item; handover: Handover }> {
+    return { item: await this.items.view(item), handover: await this.of(item) };
+  }
 
   async of(item: ItemDoc): Promise<Handover> {
     if (isUntouched(item)) return NO_HANDOVER;
@@ -59,13 +69,6 @@ export class Handovers {
       earlier_fix: await this.#fix(item),
       untrusted_fields: OUTSIDE,
     };
-  }
-
-  /** The handover of an item whose view is about to be answered. */
-  async ofAnswered(item: Pick<ItemDoc, 'id' | 'rev' | 'claim_count'>): Promise<Handover> {
-    if (isUntouched(item)) return NO_HANDOVER;
-    const doc = await this.deps.items.get(item.id);
-    return doc === null ? NO_HANDOVER : this.of(doc);
   }
 
   async #fix({ earlier_fix: fix }: ItemDoc): Promise<Handover['earlier_fix']> {

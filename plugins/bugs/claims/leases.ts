@@ -254,9 +254,4 @@ export class Leases {
   writeExpired(): Promise<void> {
     return this.expiry.writeExpired();
   }
-
-  /** Whether `writeExpired` has recorded every expired lease. Very many are recorded after the answers. */
-  get expiredWritten(): boolean {
-    return this.expiry.allWritten;
-  }
 }

@@ -2,9 +2,7 @@
  * `action=next`: fetches and reserves the most urgent item in one step (contract 20, leases). One statement in the
  * store decides, so of any number of parallel callers and processes exactly one gets an item.
  */
-import { inject, injectable, JsonText, type HttpRequest } from '../../../kernel/contract.js';
-import type { Item } from '../../../ports/domain/bugs.js';
-import { changeRendered } from '../../../ports/rendering.js';
+import { inject, injectable, type HttpRequest } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -12,9 +10,9 @@ import { claimUnread } from '../item/change-set.js';
 import { agentOf, holderOf, leaseFor } from '../item/lease.js';
 import { either, notPassed, servedTo, soleTarget, stretchOf, excludeAssigned } from '../item/queue.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
+import type { ItemDoc } from '../item/model.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { Arrivals } from './arrivals.js';
-import { CLAIMED_ROW, claimedOf, type ClaimedFacts } from './claimed-row.js';
 import { Expiry } from './expiry.js';
 import { Handovers, type Handover } from './handover.js';
 import type { Granted, LeaseRequest } from './leases.js';
@@ -29,14 +27,6 @@ export interface NextRequest extends LeaseRequest {
   wait_seconds?: number | undefined;
 }
 
-/** A reserved item as JSON, rendered by the store in the same step as the claim. */
-export interface Fetched {
-  item: JsonText;
-  lease: Granted['lease'];
-  handover: Handover;
-}
-
-/** A reserved item as an object. */
 export interface Handed extends Granted {
   handover: Handover;
 }
@@ -46,9 +36,11 @@ export interface Nothing {
   waiting: WaitingItems;
 }
 
-interface Reserved extends Omit<Fetched, 'handover'> {
-  facts: ClaimedFacts;
+interface Reserved {
+  item: ItemDoc;
+  lease: Granted['lease'];
 }
+
 /** The request itself and not its signal: a signal is made when somebody asks for it, and few claims wait. */
 type Call = Pick<HttpRequest, 'waiting' | 'reauthorize'>;
 
@@ -61,7 +53,7 @@ interface Claimant {
 }
 
 /** The id of the item that was reserved. */
-const claimedId = (reserved: Reserved | null): string | null => reserved && reserved.facts.id;
+const claimedId = (reserved: Reserved | null): string | null => reserved && reserved.item.id;
 
 @injectable()
 export class NextItem {
@@ -76,18 +68,12 @@ export class NextItem {
     @inject(Arrivals) private readonly arrivals: Arrivals,
   ) {}
 
-  /** Does what `fetch` does, and answers the item as an object. */
-  async next(caller: BugCaller, request: NextRequest, filter: Filter, call?: Call): Promise<Handed | Nothing> {
-    const fetched = await this.fetch(caller, request, filter, call);
-    return fetched.item === null ? fetched : { ...fetched, item: fetched.item.toJSON() as Item };
-  }
-
   /**
    * Reserves the next item. When there is none, it answers which items wait, and why.
    * @param filter of the caller's query. @param call the wait ends when its caller is gone; left out: no caller leaves
    * @throws ServiceError too_many_claims, insufficient_scope, validation_failed
    */
-  async fetch(caller: BugCaller, request: NextRequest, filter: Filter, call?: Call): Promise<Fetched | Nothing> {
+  async next(caller: BugCaller, request: NextRequest, filter: Filter, call?: Call): Promise<Handed | Nothing> {
     await this.secrets.refuse({ agent: request.agent });
     const agent = agentOf(caller, request.agent) ?? soleTarget(filter) ?? caller.name;
     const holder = holderOf({ credential: caller.id, agent });
@@ -96,7 +82,7 @@ export class NextItem {
     const until = clock.monotonic() + (request.wait_seconds ?? 0) * 1000;
     for (;;) {
       const reserved = await this.#reserve(caller, claimant, filter);
-      if (reserved !== null) return this.#told(reserved);
+      if (reserved !== null) return { lease: reserved.lease, ...(await this.handovers.answerOf(reserved.item)) };
       const left = until - clock.monotonic();
       if (left <= 0) break;
       const rang = await this.arrivals.next(left, call?.waiting);
@@ -107,13 +93,6 @@ export class NextItem {
     return { item: null, waiting: await this.waiting.of(filter, agent, holder) };
   }
 
-  async #told({ item, facts, lease }: Reserved): Promise<Fetched> {
-    const handover = await this.handovers.ofAnswered(facts);
-    const repo_url = facts.located ? null : (await this.deps.projects.get(facts.project))?.repo_url;
-    if (!repo_url) return { item, lease, handover };
-    return { item: new JsonText(JSON.stringify({ ...(item.toJSON() as Item), repo_url })), lease, handover };
-  }
-
   #reserve(caller: BugCaller, claimant: Claimant, filter: Filter): Promise<Reserved | null> {
     const { agent, holder } = claimant;
     const claim = (slot: ClaimSlot): Promise<Reserved | null> => this.#first(caller, claimant, filter, slot);
@@ -122,7 +101,7 @@ export class NextItem {
 
   async #first(caller: BugCaller, claimant: Claimant, filter: Filter, slot: ClaimSlot): Promise<Reserved | null> {
     await this.expiry.writeExpired();
-    const { items, texts, ids } = this.deps;
+    const { items, ids } = this.deps;
     const { agent, holder } = claimant;
     const secret = ids.secret();
     const unfiled = { id: ids.uuid(), actor: caller.name };
@@ -134,13 +113,10 @@ export class NextItem {
         const queue = { ...filter, severity_rank: undefined, ...served, queue_key: stretchOf(filter) };
         const waiting = either(queue, notPassed(holder, stamp));
         const update = claimUnread(claim, unfiled);
-        const rendering = { ...CLAIMED_ROW, beside: texts, context: { now } };
-        const options = { sort: [['queue_key', 'asc']] } as const;
-        const rendered = await changeRendered(items, waiting, update, rendering, options);
-        if (rendered === null) return null;
-        const { facts, item } = claimedOf(rendered);
+        const changed = await items.change(waiting, update, { sort: [['queue_key', 'asc']] });
+        if (changed === null) return null;
         const { expires_at, lease_seconds } = claim;
-        return { item: new JsonText(item), facts, lease: { claim_token: secret, expires_at, lease_seconds } };
+        return { item: changed.doc, lease: { claim_token: secret, expires_at, lease_seconds } };
       });
     const fits = (): Filter =>
       either(

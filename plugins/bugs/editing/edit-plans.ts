@@ -120,7 +120,7 @@ export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller:
   }));
   change.note('edited', { fields, changes }).assign({ trusted: trusting(item.trusted, fields, caller) });
   if (fields.includes('title') || fields.includes('file_path'))
-    change.assign({ search_text: retold(item.search_text, change.next) });
+    change.assign({ search_text: retold(item, change.next) });
 }
 
 /** A change of severity locks it, unless the body says otherwise or an agent makes it: text may have led the agent. */

@@ -146,10 +146,9 @@ async function fetchNext(
   refuse(request.query, LIST_ONLY, 'not with action=next');
   const filter = await lists.filterOf(caller, query);
   const answered = (answer: object): Reply => new Reply(200, answer).header('cache-control', 'no-store');
-  if (caller.by_tool !== true) return answered(await service.fetch(caller, query, filter, request));
-  // An agent reads the newest occurrence first; the route's answer stays as its contract has it.
   const granted = await service.next(caller, query, filter, request);
-  if (granted.item === null) return answered(granted);
+  // An agent reads the newest occurrence first; the route's answer stays as its contract has it.
+  if (granted.item === null || caller.by_tool !== true) return answered(granted);
   return answered({ ...granted, ...(await lists.briefing(granted.item)) });
 }
 

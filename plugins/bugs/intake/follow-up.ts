@@ -102,7 +102,7 @@ export class ItemUpkeep {
     const { stack_trace = null } = report;
     const { file_path, line_no } = placeOf(report);
     if (file_path !== null) {
-      const search_text = retold(doc.search_text, { title: doc.title, file_path });
+      const search_text = retold(doc, { title: doc.title, file_path });
       // A title that somebody changes meanwhile is found by its words, the file then is not.
       const known = await this.deps.items.change({ id: doc.id, file_path: null }, { set: { file_path, line_no } });
       if (known !== null)

@@ -3,7 +3,7 @@ import type { Severity } from '../../../ports/domain/bugs.js';
 import type { Filter, Scalar, Sort } from '../../../ports/store.js';
 import { mayTouch, type BugCaller } from '../caller.js';
 import { hostMark, versionMark } from './place-marks.js';
-import { searchable } from '../text/search-text.js';
+import { searchable, searchedPart } from '../text/search-text.js';
 import { rankOf } from './severity.js';
 
 export const SORTS = ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count', 'people'] as const;
@@ -119,12 +119,12 @@ export function wordsOf(q: string): string[] {
   return [...new Set(words.filter((word) => word !== ''))].slice(0, MOST_WORDS);
 }
 
-/** Every word in title, message or class, or the item of this ref; nothing for a `q` without a word. */
+/** Every word in the searched text, or the item of this ref; nothing for a `q` without a word. */
 function searchOf(q: string): Filter[] {
   const words = wordsOf(q);
   const [only] = words;
   if (only === undefined) return [];
-  const search: Filter = { search_text: { contains: words.length === 1 ? only : words } };
+  const search: Filter = { search_text: { contains: words.map(searchedPart) } };
   return words.length === 1 && REF.test(only) ? [search, { ref: only }] : [search];
 }
 

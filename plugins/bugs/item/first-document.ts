@@ -26,10 +26,12 @@ export interface Moment {
 export const levelRank = (report: Report): number =>
   report.error_level ? rankOf(urgencyOf(report.error_level, report.environment)) : -1;
 
-function searchedIn(report: Report, context: unknown): string {
+const refOf = ({ project }: Report, number: number): string => `${project}-${number}`;
+
+function searchedIn(report: Report, ref: string, context: unknown): string {
   const { title, error_message, exception_class } = report;
   const { file_path } = placeOf(report);
-  return searchText({ title, error_message, exception_class, file_path, transaction: transactionIn(context) });
+  return searchText({ ref, title, error_message, exception_class, file_path, transaction: transactionIn(context) });
 }
 
 function numbersOf(report: Report): Pick<ItemDoc, 'first_numbered' | 'last_numbered'> {
@@ -52,7 +54,7 @@ export function firstDocument(
   const seen = firstMarks(report);
   return {
     id,
-    ref: `${report.project}-${number}`,
+    ref: refOf(report, number),
     type: report.type,
     project: report.project,
     title: report.title,
@@ -105,7 +107,7 @@ export function firstDocument(
     level_rank: levelRank(report),
     queue_key: null,
     build_key: null,
-    search_text: searchedIn(report, context),
+    search_text: searchedIn(report, refOf(report, number), context),
     minutes: { [minuteKey(at.now)]: 1 },
     hours: { [hourKey(at.now)]: 1 },
     inflight: {},

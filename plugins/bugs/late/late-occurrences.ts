@@ -169,13 +169,20 @@ export class StoredLateOccurrences implements LateOccurrences {
     return keyedBy(report, await this.rules.ruling(report), this.deps.grouping.masks);
   }
 
-  async #showPlace({ id, title, search_text }: ItemDoc, before: OccurrenceDoc, after: OccurrenceDoc): Promise<void> {
+  async #showPlace(
+    { id, ref, title, search_text }: ItemDoc,
+    before: OccurrenceDoc,
+    after: OccurrenceDoc,
+  ): Promise<void> {
     const { items } = this.deps;
     const { file_path, line_no } = after;
     const had = { file_path: before.file_path, line_no: before.line_no };
     if ((await items.change({ id, ...had }, { set: { file_path, line_no } })) === null) return;
     // A title that is changed meanwhile is found by its own words.
-    await items.change({ id, search_text }, { set: { search_text: retold(search_text, { title, file_path }) } });
+    await items.change(
+      { id, search_text },
+      { set: { search_text: retold({ ref, search_text }, { title, file_path }) } },
+    );
   }
 }
 

@@ -4,10 +4,8 @@ import type { Item } from '../../../ports/domain/bugs.js';
 import { ReleaseSightings, type ItemTimeline } from '../builds/release-sightings.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import type { ProjectRepositories } from '../item/row.js';
 import { Items } from '../store/items.js';
 import { codeUrl } from './code-url.js';
-import { Repositories } from './repositories.js';
 import { Spreads, type Spread } from './spread.js';
 
 export interface ItemSurroundings extends ItemTimeline {
@@ -23,21 +21,7 @@ export class ItemPlaces {
     @inject(Items) private readonly items: Items,
     @inject(Spreads) private readonly spreads: Spreads,
     @inject(ReleaseSightings) private readonly timeline: ReleaseSightings,
-    @inject(Repositories) private readonly repositories: Repositories,
   ) {}
-
-  /**
-   * The repositories of a list's items.
-   * @param projects of the query; undefined: all
-   * @param onPage asks for those of its items
-   * @returns null: none has one
-   */
-  repositoriesOf(
-    projects: readonly string[] | undefined,
-    onPage: () => Promise<readonly string[]>,
-  ): Promise<ProjectRepositories | null> {
-    return this.repositories.of(projects, onPage);
-  }
 
   /** @param stored the item as it is stored, where the caller has it */
   async of(item: Item, { parted }: Pick<ItemDoc, 'parted'> = {}): Promise<ItemSurroundings> {

@@ -4,11 +4,10 @@
  * A delta query's mark belongs to the moment its first page was read: a write that was under way then may carry a stamp
  * before the cursor of a later page. So the cursor carries the mark, and every page answers the same one.
  */
-import { inject, injectable, JsonText } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { PullRequest } from '../../../ports/domain/forge-changes.js';
-import { findRendered, type Rendered } from '../../../ports/rendering.js';
 import { InvalidCursor, type Filter, type Find, type Sort } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { KnownBuilds } from '../builds/known-builds.js';
@@ -21,10 +20,8 @@ import { ItemPlaces, type ItemSurroundings } from './item-places.js';
 import { filterFor, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
 import { withNamed } from '../store/named.js';
 import { Items } from '../store/items.js';
-import { MINUTE_MS } from '../../../lib/time.js';
 import type { ItemDoc } from '../item/model.js';
 import { UNFILED_CREATION } from '../item/stored-names.js';
-import { ITEM_ROW } from '../item/row.js';
 import { Handovers, type Handover } from '../claims/handover.js';
 import { Leases } from '../claims/leases.js';
 import type { LinkView } from '../links/shown.js';
@@ -38,8 +35,7 @@ export interface ListRequest extends PageRequest, ItemQuery {
 }
 
 export interface ListAnswer extends Warned {
-  /** A list of `Item`. */
-  items: JsonText;
+  items: Item[];
   next_cursor: string | null;
   has_more: boolean;
   total?: number;
@@ -99,9 +95,6 @@ const similarView = ({ ref, title, status, severity, resolved_in_build, fix_comm
   untrusted_fields: ['title', 'resolved_in_build', 'fix_commit'],
 });
 
-/** Reads a page of rows. */
-type Rows = (query: Find) => Promise<Rendered>;
-
 @injectable()
 export class Lists {
   constructor(
@@ -119,11 +112,9 @@ export class Lists {
   async list(caller: BugCaller, request: ListRequest): Promise<ListAnswer> {
     await this.leases.writeExpired();
     const filter = await this.filterOf(caller, request);
-    const projects = caller.project === null ? request.project : [caller.project];
-    const rows = (query: Find): Promise<Rendered> => this.#rows(query, projects);
     return request.updated_since === undefined
-      ? this.#page(rows, filter, request)
-      : this.#delta(rows, filter, request, request.updated_since);
+      ? this.#page(filter, request)
+      : this.#delta(filter, request, request.updated_since);
   }
 
   /** The caller's query as a filter of the store. @throws ServiceError insufficient_scope */
@@ -132,49 +123,31 @@ export class Lists {
     return filterFor(caller, query.q === undefined ? own : await withNamed(this.deps, own));
   }
 
-  async #page(rows: Rows, filter: Filter, request: ListRequest): Promise<ListAnswer> {
+  async #page(filter: Filter, request: ListRequest): Promise<ListAnswer> {
     const sort = sortOf(request.sort, request.order);
-    const left = new LeftOutDocuments();
-    const after = request.cursor ?? null;
-    const page = await rows({ filter, sort, limit: request.limit ?? 50, after, damaged: left.tell });
-    const answer: ListAnswer = {
-      items: new JsonText(page.json),
-      next_cursor: page.next,
-      has_more: page.next !== null,
-      ...left.warned,
-    };
+    const answer = await this.#rows({ filter, sort, limit: request.limit ?? 50, after: request.cursor ?? null });
     return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
   }
 
-  async #delta(rows: Rows, query: Filter, request: ListRequest, since: string): Promise<ListAnswer> {
+  async #delta(query: Filter, request: ListRequest, since: string): Promise<ListAnswer> {
     if (request.sort !== undefined || request.order !== undefined) {
       throw invalidQuery({ sort: 'a delta query is always ordered by updated_at' });
     }
     const marked = request.cursor ? readMarked(request.cursor) : null;
     const server_time = marked?.mark ?? this.watermark.safe();
     const filter: Filter = { ...query, updated_at: { gte: this.watermark.since(since) } };
-    const left = new LeftOutDocuments();
-    const after = marked?.after ?? null;
-    const page = await rows({ filter, sort: DELTA, limit: request.limit ?? 50, after, damaged: left.tell });
-    const answer: ListAnswer = {
-      items: new JsonText(page.json),
-      next_cursor: page.next === null ? null : writeMarked(server_time, page.next),
-      has_more: page.next !== null,
-      server_time,
-      ...left.warned,
-    };
+    const page = await this.#rows({ filter, sort: DELTA, limit: request.limit ?? 50, after: marked?.after ?? null });
+    const next_cursor = page.next_cursor && writeMarked(server_time, page.next_cursor);
+    const answer: ListAnswer = { ...page, next_cursor, server_time };
     return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
   }
 
-  /** Items with their long texts, as the API shows them. @param projects of the query; undefined: all */
-  async #rows(query: Find, projects: readonly string[] | undefined): Promise<Rendered> {
-    const { items, texts, clock } = this.deps;
-    const onPage = async (): Promise<string[]> => (await items.find(query)).items.map(({ project }) => project);
-    const repositories = await this.around.repositoriesOf(projects, onPage);
-    const now = clock.now();
-    // A lease that has expired without a write ends within a minute.
-    const context = { now: this.leases.expiredWritten ? minuteOf(now) : now, repositories };
-    return findRendered(items, query, { ...ITEM_ROW, beside: texts, context });
+  /** Items with their long texts, as the API shows them. */
+  async #rows(query: Find): Promise<ListAnswer> {
+    const left = new LeftOutDocuments();
+    const page = await this.deps.items.find({ ...query, damaged: left.tell });
+    const items = await this.items.views(page.items, left.tell);
+    return { items, next_cursor: page.next, has_more: page.next !== null, ...left.warned };
   }
 
   /** Items near this one, nearest first (similar.ts). @throws ServiceError not_found, insufficient_scope */
@@ -271,9 +244,6 @@ export class Lists {
     );
   }
 }
-
-/** The minute as the rows' context: equal rows need not be rendered again within it. */
-const minuteOf = (now: number): number => Math.floor(now / MINUTE_MS) * MINUTE_MS;
 
 const writeMarked = (mark: string, after: string): string => Buffer.from(`${mark}~${after}`).toString('base64url');
 

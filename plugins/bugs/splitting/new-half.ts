@@ -41,7 +41,7 @@ function titleFor({ exception_class, error_message }: OccurrenceDoc, old: string
 }
 
 /** The fields of an item that tell of its first report. */
-function reportedIn(doc: OccurrenceDoc, title: string): Partial<ItemDoc> & Pick<ItemDoc, 'search_text'> {
+function reportedIn(doc: OccurrenceDoc, title: string, ref: string): Partial<ItemDoc> & Pick<ItemDoc, 'search_text'> {
   return {
     title,
     exception_class: doc.exception_class,
@@ -52,7 +52,7 @@ function reportedIn(doc: OccurrenceDoc, title: string): Partial<ItemDoc> & Pick<
     line_no: doc.line_no,
     app_version: doc.app_version,
     tags: doc.tags,
-    search_text: searchText({ ...doc, title, transaction: transactionIn(doc.context) }),
+    search_text: searchText({ ...doc, ref, title, transaction: transactionIn(doc.context) }),
   };
 }
 
@@ -77,7 +77,7 @@ export function newHalf(
     muted_by: null,
   };
   const first = firstDocument(report, id, n, key, { now: Date.parse(at), occurred: Date.parse(oldest.occurred_at) });
-  Object.assign(first, reportedIn(oldest, title), {
+  Object.assign(first, reportedIn(oldest, title, first.ref), {
     repo_url: from.repo_url,
     target_agent: from.target_agent,
     muted: from.muted,
@@ -146,7 +146,7 @@ export function remainderOf(
   };
   if (!leaves.some(isShown) || stays.some(isShown)) return { fields: seen, texts: null };
   const title = item.trusted.includes('title') ? item.title : titleFor(oldest, item.title);
-  const { tags: _tags, ...shown } = reportedIn(oldest, title);
+  const { tags: _tags, ...shown } = reportedIn(oldest, title, item.ref);
   return {
     fields: { ...seen, ...shown },
     texts: { error_message: oldest.error_message, stack_trace: oldest.stack_trace },

@@ -2,10 +2,10 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { owned, ownedOrNull } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
+import type { Find } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import { locatedIn } from '../item/row.js';
 import { itemView } from '../item/view.js';
 import { Blocking } from './blocking.js';
 import { LeaseTimes } from './lease-times.js';
@@ -48,16 +48,22 @@ export class Items {
     return this.located(itemView(item, await this.deps.texts.get(item.id), this.deps.clock.now()));
   }
 
-  /** Adds the repository that an administrator has entered for the project, where the item names none. */
-  located(view: Item): Promise<Item> {
-    return locatedIn(this.deps.projects, view);
+  /**
+   * Adds the repository that an administrator has entered for the project, where the item names none: it is no text
+   * from outside (contract 20, untrusted text).
+   */
+  async located(view: Item): Promise<Item> {
+    const repo_url = view.repo_url ? null : (await this.deps.projects.get(view.project))?.repo_url;
+    return repo_url ? { ...view, repo_url } : view;
   }
 
-  async views(items: readonly ItemDoc[]): Promise<Item[]> {
+  /** @param damaged hears of long texts that cannot be read; absent: they are an error */
+  async views(items: readonly ItemDoc[], damaged?: Find['damaged']): Promise<Item[]> {
     if (items.length === 0) return [];
     const texts = await this.deps.texts.find({
       filter: { id: { in: items.map(({ id }) => id) } },
       limit: items.length,
+      damaged,
     });
     const byId = new Map(texts.items.map((doc) => [doc.id, doc]));
     const now = this.deps.clock.now();

@@ -4,6 +4,7 @@
  */
 import type { BugDeps } from '../deps.js';
 import { wordsOf, type ItemQuery } from '../item/filters.js';
+import { searchedPart } from '../text/search-text.js';
 import { idsByClientRef } from './by-client-ref.js';
 
 /** Items found by description or comments: of more, those that were created last. */
@@ -30,7 +31,7 @@ async function bySaid({ words }: NamingDeps, text: string, only: readonly string
   const asked = wordsOf(text);
   if (asked.length === 0) return [];
   const project = only.length === 0 ? undefined : { in: only };
-  const filter = { ...(project && { project }), text: { contains: asked } };
+  const filter = { ...(project && { project }), text: { contains: asked.map(searchedPart) } };
   const { items } = await words.find({ filter, sort: [['id', 'desc']], limit: MOST_SAID });
   return items.map(({ id }) => id);
 }

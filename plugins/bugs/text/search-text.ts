@@ -4,8 +4,10 @@
  * own (store/words.ts). Each part ends where no typed word can go on. Pure.
  */
 
-/** The parts of `search_text`, in their order. */
+/** The parts of `search_text`, in their order; the beginnings of words come last. */
 export interface SearchedParts {
+  /** Its words are found by their beginnings, as those of the title. */
+  ref: string;
   title: string;
   error_message?: string | null | undefined;
   exception_class?: string | null | undefined;
@@ -21,6 +23,9 @@ export interface SearchedParts {
 export const searchable = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
 
 const BETWEEN = '\u001f';
+/** Before the beginning of a word, twice: so one or two characters are found as three. */
+const WORD = '\u001e';
+const LETTER = /[\p{L}\p{N}_]/u;
 const LONGEST_TRANSACTION = 200;
 /** Characters of comments that are searched, newest first. */
 const COMMENTS = 65_536;
@@ -32,16 +37,43 @@ export function transactionIn(context: unknown): string | null {
 }
 
 /** The item's own texts in lower case. */
-export function searchText({ title, error_message, exception_class, file_path, transaction }: SearchedParts): string {
+export function searchText(searched: SearchedParts): string {
+  const { title, ref, error_message, exception_class, file_path, transaction } = searched;
   const route = transaction?.slice(0, LONGEST_TRANSACTION);
   const parts = [title, error_message ?? '', exception_class ?? '', file_path ?? '', route ?? ''];
-  return searchable(parts.map((part) => part.replaceAll(BETWEEN, ' ')).join(BETWEEN));
+  const plain = [title, ref].map(searchable);
+  return [...parts.map((part) => searchable(part.replaceAll(BETWEEN, ' '))), beginnings(plain.join(' '))].join(BETWEEN);
 }
 
-/** The same with another title or file; message, class and transaction stay. */
-export function retold(text: string, change: { title?: string; file_path?: string | null }): string {
-  const [title = '', error_message, exception_class, file_path, transaction] = text.split(BETWEEN);
-  return searchText({ title, error_message, exception_class, file_path, transaction, ...change });
+/** One or two characters of each word, each once: where a letter follows none, or anything follows a blank. */
+function beginnings(text: string): string {
+  const found = new Set<string>();
+  const points = Array.from(text.replaceAll(BETWEEN, ' ').replaceAll(WORD, ' '));
+  for (const [i, point] of points.entries()) {
+    const before = points[i - 1] ?? ' ';
+    if (point.trim() === '' || (before.trim() !== '' && (LETTER.test(before) || !LETTER.test(point)))) continue;
+    found.add(`${point}${points[i + 1] ?? ''}`.trim());
+  }
+  return Array.from(found, (one) => `${WORD}${WORD}${one}`).join('');
+}
+
+/**
+ * What a searched text contains where a word is found in it (contract 20, endpoints: `q`): of three characters and more
+ * the word itself, of fewer the beginning of a word of the title or the ref.
+ */
+export function searchedPart(word: string): string {
+  const { length } = Array.from(word);
+  const typed = word.replaceAll(WORD, ' ');
+  return length > 2 ? typed : `${WORD.repeat(3 - length)}${typed}`;
+}
+
+/** The text of an item with another title or file; message, class and transaction stay. */
+export function retold(
+  { search_text, ref }: { search_text: string; ref: string },
+  change: { title?: string; file_path?: string | null },
+): string {
+  const [title = '', error_message, exception_class, file_path, transaction] = search_text.split(BETWEEN);
+  return searchText({ ref, title, error_message, exception_class, file_path, transaction, ...change });
 }
 
 /** All that is searched of an item that has a description or comments. @param comments newest first */

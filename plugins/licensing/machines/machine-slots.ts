@@ -5,7 +5,7 @@
  * An approval may exceed the maximum, and a maximum may be lowered: each place taken beyond the maximum leaves one
  * fewer free below. Rejected: a counter in the license, which a crash between counter and machine leaves wrong.
  */
-import { countFew, type Collection } from '../../../kernel/contract.js';
+import type { Collection } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
 import { MOST_ACTIVATIONS } from '../model/fields.js';
 import type { ActivationDoc, LicenseDoc } from '../model/documents.js';
@@ -20,7 +20,6 @@ export interface MachineSlot {
 export const MOST_PENDING = 100;
 
 /** Most licenses are for so many machines at most: their places are counted at once. */
-const FEW = 100;
 
 const LETTER = { active: 'a', pending: 'p' } as const;
 
@@ -33,7 +32,7 @@ export class MachineSlots {
 
   /** The number of taken places. */
   used(): Promise<number> {
-    return countFew(this.rows, { license_id: this.license.id, status: this.kind }, FEW);
+    return this.rows.count({ license_id: this.license.id, status: this.kind });
   }
 
   /**
@@ -92,6 +91,6 @@ export class MachineSlots {
 
   #count(from: number, to: number): Promise<number> {
     const filter: Filter = { license_id: this.license.id, status: this.kind, slot_n: { gte: from, lt: to } };
-    return countFew(this.rows, filter, FEW);
+    return this.rows.count(filter);
   }
 }

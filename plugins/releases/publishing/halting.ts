@@ -4,7 +4,6 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
-import { cached } from '../../../ports/cached-reads.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf, SECOND_MS } from '../../../lib/time.js';
 import type { VersionFaults } from '../../../ports/domain/bugs.js';
@@ -46,7 +45,7 @@ export class Halting {
     const faults = this.deps.faults();
     let halted = 0;
     const rolling = { filter: { rolling: { gt: '' } }, limit: PAGE };
-    for await (const docs of pages(cached(this.deps.releases), rolling)) {
+    for await (const docs of pages(this.deps.releases, rolling)) {
       for (const doc of docs) {
         if (signal?.aborted === true) return halted;
         if (await this.#look(doc, faults)) halted++;

@@ -4,16 +4,17 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ConditionQuery, MonitorCondition, MonitorConditions } from '../../../ports/domain/watchdog.js';
-import { findRendered } from '../../../ports/rendering.js';
-import type { Filter, Find } from '../../../ports/store.js';
+import type { Filter, Find, Page } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { idOf } from '../model/source.js';
-import { CONDITION_ROW } from './condition-row.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { DAY_SECONDS, dailyUptime } from '../model/uptime.js';
 
 const BATCH = 500;
 
 interface Reading {
-  context: { now: number; days: number };
+  now: number;
+  days: number;
   /** The reading ends once it has so many. */
   most: number;
 }
@@ -24,7 +25,7 @@ export class Conditions {
 
   /** Read until one more than the limit is found, which tells whether some are left out. */
   async of({ sources, subtrees, project, days, limit }: ConditionQuery): Promise<MonitorConditions> {
-    const reading = { context: { now: this.deps.clock.now(), days }, most: limit + 1 };
+    const reading = { now: this.deps.clock.now(), days, most: limit + 1 };
     const found = new Map<string, MonitorCondition>();
     const named = [...new Set([...sources, ...subtrees])].map(idOf);
     const take = (rows: readonly MonitorCondition[]): void => {
@@ -50,7 +51,7 @@ export class Conditions {
     return { monitors: shown, complete: found.size <= limit };
   }
 
-  async #read(filter: Filter, by: string, { context, most }: Reading): Promise<MonitorCondition[]> {
+  async #read(filter: Filter, by: string, { now, days, most }: Reading): Promise<MonitorCondition[]> {
     const rows: MonitorCondition[] = [];
     const sort: Find['sort'] =
       by === 'id'
@@ -61,15 +62,35 @@ export class Conditions {
           ];
     let after: string | null = null;
     do {
-      const page: { json: string | Uint8Array; next: string | null } = await findRendered(
-        this.deps.monitors,
-        { filter, sort, limit: BATCH, after },
-        { ...CONDITION_ROW, context },
-      );
-      const text = typeof page.json === 'string' ? page.json : Buffer.from(page.json).toString();
-      rows.push(...(JSON.parse(text) as MonitorCondition[]));
+      const page: Page<MonitorDoc> = await this.deps.monitors.find({ filter, sort, limit: BATCH, after });
+      rows.push(...page.items.map((doc) => conditionOf(doc, now, days)));
       after = page.next;
     } while (after !== null && rows.length < most);
     return rows;
   }
 }
+
+function conditionOf(doc: MonitorDoc, now: number, days: number): MonitorCondition {
+  const { source, name, parent_source, state, project } = doc;
+  const known = dailyUptime(doc, now, days).days.map(({ at, up_seconds, warning_seconds, down_seconds }) => ({
+    day: at / (DAY_SECONDS * 1000),
+    watched: up_seconds + warning_seconds + down_seconds,
+    warning: warning_seconds,
+    down: down_seconds,
+  }));
+  const first = known.findIndex(({ watched }) => watched > 0);
+  const marked = first < 0 ? [] : known.slice(first).filter((one) => !isWholeAndUp(one));
+  return {
+    source,
+    name,
+    parent_source,
+    project,
+    public: doc.public,
+    state,
+    first_day: known[first]?.day ?? null,
+    days: marked.map(({ day, watched, warning, down }) => [day, watched, warning, down]),
+  };
+}
+
+const isWholeAndUp = ({ watched, warning, down }: { watched: number; warning: number; down: number }): boolean =>
+  watched === DAY_SECONDS && warning === 0 && down === 0;

@@ -2,10 +2,9 @@
  * The uptime of days of many monitors (contract 30, endpoints: /status): read only for who asks, in parts of so many
  * days that none holds up the event loop.
  */
-import { inject, injectable, invalidQuery, JsonText } from '../../../kernel/contract.js';
-import { findRendered } from '../../../ports/rendering.js';
+import { inject, injectable, invalidQuery } from '../../../kernel/contract.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
-import { UPTIME_ROW, type UptimeRow } from './uptime-row.js';
+import { uptimeDays } from '../model/uptime.js';
 
 /** Of one answer, all monitors together: the largest page (200 monitors) with all days that are kept (400). */
 export const MOST_DAYS = 80_000;
@@ -35,17 +34,12 @@ export class DailyUptimes {
   }
 
   async #read(ids: readonly string[], now: number, days: number): Promise<ReadonlyMap<string, string>> {
-    const { json } = await findRendered(
-      this.deps.monitors,
-      {
-        filter: { id: { in: ids }, deleted_at: null },
-        sort: [['id', 'asc']],
-        limit: ids.length,
-        damaged: () => undefined,
-      },
-      { ...UPTIME_ROW, context: { now, days } },
-    );
-    return new Map((new JsonText(json).toJSON() as UptimeRow[]).map((row) => [row.id, row.json]));
+    const { items } = await this.deps.monitors.find({
+      filter: { id: { in: ids }, deleted_at: null },
+      limit: ids.length,
+      damaged: () => undefined,
+    });
+    return new Map(items.map((doc) => [doc.id, JSON.stringify(uptimeDays(doc, now, days))]));
   }
 }
 

@@ -4,14 +4,14 @@
  * every 2 s. It is read in pages, with a turn of the event loop between them. For the API each monitor is kept as the
  * JSON text that is sent; the page of the hierarchy shows seven fields of each, which costs a fraction.
  */
-import { inject, injectable, JsonText } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract.js';
 import { SharedReading } from '../../../lib/shared-reading.js';
-import { findRendered, type Rendered, type Renderer } from '../../../ports/rendering.js';
-import type { Find } from '../../../ports/store.js';
+import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import type { Find, Page } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { jsonOf, maintenanceOf, toSilenceView } from '../model/monitor.js';
 import { Forest, type TreeItem } from './forest.js';
-import { OUTLINE_ROW, type OutlineRow } from './outline-row.js';
-import { MONITOR_ROW, type MonitorRow } from './snapshot-row.js';
 import { LeftOutDocuments, type Warned } from '../../../ports/store/left-out.js';
 
 /** How old a snapshot may be when it is given out, counted from the beginning of its reading. */
@@ -21,6 +21,36 @@ const QUICK_MS = 25;
 /** So many monitors are a small store, however busy the machine is. */
 const FEW = 500;
 const PAGE = 200;
+
+/** A monitor as the API shows it, with what choosing and masking need. */
+export interface MonitorRow {
+  id: string;
+  source: string;
+  name: string;
+  state: MonitorState;
+  alarm: MonitorDoc['alarm'];
+  parent_source: string | null;
+  suppressed_by: string | null;
+  project: string | null;
+  /** As the API shows it: JSON. */
+  json: string;
+}
+
+/** A monitor as the page of the hierarchy shows it. */
+export interface OutlineRow {
+  source: string;
+  name: string;
+  state: MonitorState;
+  /** Null while it is not down. */
+  down_since: string | null;
+  alarm: MonitorDoc['alarm'];
+  parent_source: string | null;
+  suppressed_by: string | null;
+  /** When the maintenance window that it is in ends. */
+  maintenance_until: string | null;
+  /** When its silence ends. */
+  silenced_until: string | null;
+}
 
 export interface Snapshot<Row extends TreeItem = MonitorRow> extends Warned {
   /** When its reading began, RFC 3339. */
@@ -45,8 +75,8 @@ export class Snapshots {
       isSmall: ({ rows }: { rows: readonly unknown[] }) => rows.length <= FEW,
       monotonic: () => deps.clock.monotonic(),
     };
-    this.#whole = new SharedReading(() => this.#read<MonitorRow>(MONITOR_ROW), options);
-    this.#outline = new SharedReading(() => this.#read<OutlineRow>(OUTLINE_ROW), options);
+    this.#whole = new SharedReading(() => this.#read(monitorRow), options);
+    this.#outline = new SharedReading(() => this.#read(outlineRow), options);
   }
 
   /** Each monitor as the API shows it. */
@@ -59,7 +89,7 @@ export class Snapshots {
     return this.#outline.take();
   }
 
-  async #read<Row extends TreeItem>(renderer: Renderer): Promise<Snapshot<Row>> {
+  async #read<Row extends TreeItem>(rowOf: (doc: MonitorDoc) => Row): Promise<Snapshot<Row>> {
     const { monitors, clock } = this.deps;
     const at = clock.iso();
     const rows: Row[] = [];
@@ -67,8 +97,8 @@ export class Snapshots {
     const damaged = left.tell;
     const query: Find = { filter: { deleted_at: null }, sort: [['source', 'asc']], limit: PAGE, damaged };
     for (let after: string | null = null, more = true; more; more = after !== null) {
-      const page: Rendered = await findRendered(monitors, { ...query, after }, { ...renderer, context: null });
-      for (const row of new JsonText(page.json).toJSON() as Row[]) rows.push(row);
+      const page: Page<MonitorDoc> = await monitors.find({ ...query, after });
+      for (const doc of page.items) rows.push(rowOf(doc));
       after = page.next;
       if (after !== null) await turn();
     }
@@ -76,4 +106,17 @@ export class Snapshots {
     const forest = (): Promise<Forest<Row>> => (made ??= Forest.of(rows, turn));
     return { at, rows, forest, ...left.warned };
   }
+}
+
+function monitorRow(doc: MonitorDoc): MonitorRow {
+  const { id, source, name, state, alarm, parent_source, suppressed_by, project } = doc;
+  return { id, source, name, state, alarm, parent_source, suppressed_by, project, json: jsonOf(doc) };
+}
+
+function outlineRow(doc: MonitorDoc): OutlineRow {
+  const { source, name, state, alarm, parent_source, suppressed_by } = doc;
+  const down_since = state === 'down' ? doc.down_since_utc : null;
+  const maintenance_until = maintenanceOf(doc)?.until ?? null;
+  const silenced_until = toSilenceView(doc)?.until ?? null;
+  return { source, name, state, down_since, alarm, parent_source, suppressed_by, maintenance_until, silenced_until };
 }

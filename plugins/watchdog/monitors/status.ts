@@ -11,8 +11,7 @@ import { STATES, type MonitorDoc } from '../model/documents.js';
 import { DailyUptimes } from './daily-uptimes.js';
 import { Forest, treeJson } from './forest.js';
 import { cursorOf, cursorTo, placeOf, sourceOf, WORST_FIRST } from './list-cursors.js';
-import { Snapshots, turn } from './snapshot.js';
-import type { MonitorRow } from './snapshot-row.js';
+import { Snapshots, turn, type MonitorRow } from './snapshot.js';
 import { masked, Visibility, type Hidden } from '../tree/visibility.js';
 import { findReadable, LeftOutDocuments, unnamed, warned, type Warned } from '../../../ports/store/left-out.js';
 

@@ -3,7 +3,7 @@ import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { WatchdogServices } from '../services.js';
 import type { Branch, Forest, Tally } from '../monitors/forest.js';
-import type { OutlineRow } from '../monitors/outline-row.js';
+import type { OutlineRow } from '../monitors/snapshot.js';
 import { proposedOf } from './choices.js';
 import { hrefOf } from './form.js';
 import { linesOf } from './lines.js';

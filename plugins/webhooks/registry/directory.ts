@@ -1,11 +1,10 @@
 /**
- * The enabled webhooks as the store has them: read whole, for an event as they are after it (`findCached`), for an
+ * The enabled webhooks as the store has them: read whole, for an event as they are after it, for an
  * attempt at most `RECENT_MS` ago. Under load there is one read at a time, however many ask. Rejected: a read for each
  * attempt, a tenth of its cost; a longer lifetime, which would deliver to a webhook that another process has disabled.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
-import { cached, getCached } from '../../../ports/cached-reads.js';
 import type { WebhookReceivers } from '../../../ports/domain/webhooks.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
@@ -44,7 +43,7 @@ export class WebhookDirectory implements WebhookReceivers {
 
   /** @see WebhookReceivers */
   async receives(id: string, event: string, project: string): Promise<boolean> {
-    const webhook = await getCached(this.deps.webhooks, id);
+    const webhook = await this.deps.webhooks.get(id);
     return webhook !== null && isReceiver(webhook, event, project);
   }
 
@@ -68,7 +67,7 @@ export class WebhookDirectory implements WebhookReceivers {
 
   async #load(): Promise<Known> {
     const known: Known = { at: this.deps.clock.monotonic(), webhooks: new Map() };
-    const enabled = each(cached(this.deps.webhooks), { filter: { enabled: true }, limit: PAGE });
+    const enabled = each(this.deps.webhooks, { filter: { enabled: true }, limit: PAGE });
     for await (const webhook of enabled) known.webhooks.set(webhook.id, webhook);
     for (const [id, at] of this.#changed) if (at < known.at) this.#changed.delete(id);
     this.#known = known;

@@ -21,7 +21,7 @@ describe('a copy of the embedded store', function () {
     folder = await mkdtemp(join(tmpdir(), 'aos-copy-'));
     store = new SqliteStore({ path: join(folder, 'a.db') });
     await store.connect();
-    await store.ensure([{ name: 'rows', indexes: [{ fields: ['n'] }], lookups: [{ path: 'text', by: 'text' }] }]);
+    await store.ensure([{ name: 'rows', indexes: [{ fields: ['n'] }], search: ['text'] }]);
   });
   afterEach(async () => {
     await store.close();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import { unwrap, type WriteRequest } from '../../../adapters/sqlite/threads/messages.js';
-import { commit } from '../../../adapters/sqlite/writing/committing.js';
+import { commit } from '../../../adapters/sqlite/writing/writer.js';
 import { performRead } from '../../../adapters/sqlite/reading/reads.js';
 import { StoreFull } from '../../../ports/store.js';
 import { requestOf } from './support/request.js';

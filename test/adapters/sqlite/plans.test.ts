@@ -8,115 +8,111 @@ import type { Table } from '../../../adapters/sqlite/connection/table.js';
 import { findSql } from '../../../adapters/sqlite/reading/reads.js';
 import { ensureCollection } from '../../../adapters/sqlite/writing/ensure.js';
 import { whereSql } from '../../../adapters/sqlite/sql/translate.js';
-import { catchUp, indexedWhere } from '../../../adapters/sqlite/indexing/catch-up.js';
 import { performWrite } from '../../../adapters/sqlite/writing/perform.js';
 import { afterStretches } from '../../../ports/cursor.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 import { requestOf } from './support/request.js';
 
-for (const insertsIndexedLater of [false, true])
-  describe(`sqlite plans${insertsIndexedLater ? ', inserts indexed later' : ''}`, () => {
-    let folder = '';
-    let connection: Connection;
-    before(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'aos-plans-'));
-      connection = new Connection({ path: join(folder, 'aos.db'), durability: 'normal' });
-      connection.transaction(() => {
-        ensureCollection(connection, {
-          name: 'items',
-          tuning: { insertsIndexedLater },
-          indexes: [
-            { fields: ['project', 'state', 'at'] },
-            { fields: ['at'] },
-            { fields: ['ref'], unique: true },
-            { fields: ['claim.expires_at'] },
-          ],
-        });
-        for (let i = 0; i < 300; i++) {
-          const doc = { id: `i${i}`, project: `p${i % 3}`, state: i % 2 ? 'open' : 'done', at: i % 50, ref: `r${i}` };
-          performWrite(connection, requestOf('insert', 'items', doc));
-        }
-        catchUp(connection, 'items', 1000);
+describe('sqlite plans', () => {
+  let folder = '';
+  let connection: Connection;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'aos-plans-'));
+    connection = new Connection({ path: join(folder, 'aos.db'), durability: 'normal' });
+    connection.transaction(() => {
+      ensureCollection(connection, {
+        name: 'items',
+        indexes: [
+          { fields: ['project', 'state', 'at'] },
+          { fields: ['at'] },
+          { fields: ['ref'], unique: true },
+          { fields: ['claim.expires_at'] },
+        ],
       });
-      connection.refresh();
-    });
-    after(async () => {
-      connection.close();
-      await rm(folder, { recursive: true, force: true });
-    });
-
-    const table = (): Table => connection.table('items') as Table;
-    const columns = () => connection.table('items')?.columns ?? new Set<string>();
-    const plan = (sql: string, values: readonly (string | number | null | Uint8Array)[]): string =>
-      connection
-        .prepare(`EXPLAIN QUERY PLAN ${sql}`)
-        .all(values)
-        .map((row) => String(row[3]))
-        .join('; ');
-    const planOf = (filter: Filter, sort: Sort, stretch: Filter = {}): string => {
-      const sql = findSql(table(), { filter, sort }, stretch, 'body');
-      return plan(sql.text, [...sql.values, 51]);
-    };
-    const byIndex = (text: string): void => {
-      expect(text).to.match(/^SEARCH items USING (COVERING )?INDEX [^;]*\)$/);
-    };
-
-    it('use indexes for look-ups by id, by a unique field and by a nested field', () => {
-      byIndex(planOf({ id: 'i1' }, []));
-      expect(planOf({ ref: 'r1' }, [])).to.match(/^SEARCH items USING INDEX items:unique:ref/);
-      expect(planOf({ ref: { in: ['r1', 'r2'] } }, [])).to.include('SEARCH items USING INDEX items:unique:ref');
-      byIndex(planOf({ 'claim.expires_at': { lte: '2026' } }, [['claim.expires_at', 'asc']]));
-      byIndex(planOf({ ref: { prefix: 'r1' } }, [['ref', 'asc']]).replace(/; USE TEMP B-TREE FOR.*/, ''));
-    });
-
-    it('need no sorting for filter and sort of one index, in both directions', () => {
-      for (const order of ['asc', 'desc'] as const) {
-        byIndex(planOf({ project: 'p1', state: 'open' }, [['at', order]]));
-        expect(planOf({}, [['at', order]])).to.match(/^SCAN items USING INDEX items:(settled:)?at$/);
+      for (let i = 0; i < 300; i++) {
+        const doc = { id: `i${i}`, project: `p${i % 3}`, state: i % 2 ? 'open' : 'done', at: i % 50, ref: `r${i}` };
+        performWrite(connection, requestOf('insert', 'items', doc));
       }
     });
+    connection.refresh();
+  });
+  after(async () => {
+    connection.close();
+    await rm(folder, { recursive: true, force: true });
+  });
 
-    it('seek an index for every range of a keyset page', () => {
-      const sorts: Sort[] = [[['at', 'asc']], [['at', 'desc']]];
-      for (const sort of sorts) {
-        for (const value of [7, null]) {
-          for (const stretch of afterStretches(sort, [value, 'i5'])) {
-            byIndex(planOf({}, sort, stretch));
-            byIndex(planOf({ project: 'p1', state: 'open' }, sort, stretch));
-          }
+  const table = (): Table => connection.table('items') as Table;
+  const columns = () => table().columns;
+  const plan = (sql: string, values: readonly (string | number | null | Uint8Array)[]): string =>
+    connection
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(values)
+      .map((row) => String(row[3]))
+      .join('; ');
+  const planOf = (filter: Filter, sort: Sort, stretch: Filter = {}): string => {
+    const sql = findSql(table(), { filter, sort }, stretch, 'body');
+    return plan(sql.text, [...sql.values, 51]);
+  };
+  const byIndex = (text: string): void => {
+    expect(text).to.match(/^SEARCH items USING (COVERING )?INDEX [^;]*\)$/);
+  };
+
+  it('use indexes for look-ups by id, by a unique field and by a nested field', () => {
+    byIndex(planOf({ id: 'i1' }, []));
+    expect(planOf({ ref: 'r1' }, [])).to.match(/^SEARCH items USING INDEX items:unique:ref/);
+    expect(planOf({ ref: { in: ['r1', 'r2'] } }, [])).to.include('SEARCH items USING INDEX items:unique:ref');
+    byIndex(planOf({ 'claim.expires_at': { lte: '2026' } }, [['claim.expires_at', 'asc']]));
+    byIndex(planOf({ ref: { prefix: 'r1' } }, [['ref', 'asc']]).replace(/; USE TEMP B-TREE FOR.*/, ''));
+  });
+
+  it('need no sorting for filter and sort of one index, in both directions', () => {
+    for (const order of ['asc', 'desc'] as const) {
+      byIndex(planOf({ project: 'p1', state: 'open' }, [['at', order]]));
+      expect(planOf({}, [['at', order]])).to.match(/^SCAN items USING INDEX items:at$/);
+    }
+  });
+
+  it('seek an index for every range of a keyset page', () => {
+    const sorts: Sort[] = [[['at', 'asc']], [['at', 'desc']]];
+    for (const sort of sorts) {
+      for (const value of [7, null]) {
+        for (const stretch of afterStretches(sort, [value, 'i5'])) {
+          byIndex(planOf({}, sort, stretch));
+          byIndex(planOf({ project: 'p1', state: 'open' }, sort, stretch));
         }
       }
-    });
-
-    it('read only the index for counts and groups', () => {
-      const where = indexedWhere(table(), [{ project: 'p1', state: 'open' }]);
-      expect(plan(`SELECT count(*) FROM items WHERE ${where.text}`, where.values)).to.match(
-        /^SEARCH items USING COVERING INDEX/,
-      );
-      const group = indexedWhere(table(), [{ project: 'p1' }], [['state', 'asc']]);
-      const sql = `SELECT "$.state", count(*) FROM items WHERE ${group.text} GROUP BY 1`;
-      expect(plan(sql, group.values)).to.match(/^SEARCH items USING COVERING INDEX [^;]*$/);
-    });
-
-    it('never make operands part of a statement', () => {
-      const hostile = `'); DROP TABLE items; --`;
-      const filter: Filter = {
-        project: hostile,
-        state: { in: [hostile], prefix: hostile, contains: hostile, ne: hostile, gt: hostile },
-        tags: { has: hostile },
-      };
-      const sql = whereSql([filter, { or: [{ at: hostile }] }], columns());
-      expect(sql.text).to.not.include('DROP');
-      expect(sql.values.filter((value) => value === hostile)).to.have.length.at.least(8);
-    });
-
-    it('use few different statements for many different lists', () => {
-      const texts = new Set(
-        Array.from(
-          { length: 500 },
-          (_, i) => whereSql([{ ref: { in: Array.from({ length: i + 1 }, (_n, k) => `r${k}`) } }], columns()).text,
-        ),
-      );
-      expect(texts.size).to.be.at.most(8);
-    });
+    }
   });
+
+  it('read only the index for counts and groups', () => {
+    const where = whereSql([{ project: 'p1', state: 'open' }], columns());
+    expect(plan(`SELECT count(*) FROM items WHERE ${where.text}`, where.values)).to.match(
+      /^SEARCH items USING COVERING INDEX/,
+    );
+    const group = whereSql([{ project: 'p1' }], columns());
+    const sql = `SELECT "$.state", count(*) FROM items WHERE ${group.text} GROUP BY 1`;
+    expect(plan(sql, group.values)).to.match(/^SEARCH items USING COVERING INDEX [^;]*$/);
+  });
+
+  it('never make operands part of a statement', () => {
+    const hostile = `'); DROP TABLE items; --`;
+    const filter: Filter = {
+      project: hostile,
+      state: { in: [hostile], prefix: hostile, contains: hostile, ne: hostile, gt: hostile },
+      tags: { has: hostile },
+    };
+    const sql = whereSql([filter, { or: [{ at: hostile }] }], columns());
+    expect(sql.text).to.not.include('DROP');
+    expect(sql.values.filter((value) => value === hostile)).to.have.length.at.least(8);
+  });
+
+  it('use few different statements for many different lists', () => {
+    const texts = new Set(
+      Array.from(
+        { length: 500 },
+        (_, i) => whereSql([{ ref: { in: Array.from({ length: i + 1 }, (_n, k) => `r${k}`) } }], columns()).text,
+      ),
+    );
+    expect(texts.size).to.be.at.most(8);
+  });
+});

@@ -6,10 +6,10 @@ import { storeContract } from '../../../testing/contracts/store.js';
 import { times } from '../../support/budget.js';
 
 /** As the service has it, and as a command has it: the caller's thread does all. */
-for (const threads of ['always', 'none'] as const) {
+for (const threads of [true, false]) {
   let folder = '';
 
-  storeContract(threads === 'none' ? 'sqlite without threads' : 'sqlite', {
+  storeContract(threads ? 'sqlite' : 'sqlite without threads', {
     async open() {
       folder = await mkdtemp(join(tmpdir(), 'aos-sqlite-'));
       const store = new SqliteStore({ path: join(folder, 'sub', 'aos.db'), threads });

@@ -19,7 +19,6 @@ const manifest = (id: string, migrations: Migration[], collections: CollectionSp
   needs: [],
   uses: [],
   provides: [],
-  ports: [],
   extensionPoints: [],
   extends: [],
   errors: {},

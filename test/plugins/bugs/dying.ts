@@ -3,7 +3,7 @@ import type { Collection, Doc, DocumentStore, Transact } from '../../../ports/st
 import type { ManualClock } from '../../../testing/clock.js';
 import { settled, type Fixture } from './fixture.js';
 
-const WRITES = new Set(['insert', 'change', 'changeRendered', 'changeMany', 'remove', 'bulk']);
+const WRITES = new Set(['insert', 'change', 'changeMany', 'remove', 'bulk']);
 const YEAR_MS = 365 * 86_400_000;
 export class Died extends Error {}
 

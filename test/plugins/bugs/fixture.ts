@@ -235,7 +235,7 @@ export async function itemIn(fixture: Fixture, status: string, title = `Item ${+
 
 /** The item as the API shows it. */
 /** The items of a list's answer. */
-export const listed = ({ items }: Pick<ListAnswer, 'items'>): Item[] => items.toJSON() as Item[];
+export const listed = ({ items }: Pick<ListAnswer, 'items'>): Item[] => items;
 
 export const shown = async (fixture: Fixture, name: string): Promise<Item> =>
   (await fixture.lists.detail(name, MANAGER)).item;

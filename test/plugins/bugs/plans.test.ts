@@ -1,16 +1,17 @@
-/** That SQLite answers every hot query from the index that is meant for it, in order, with nothing to sort. */
+/**
+ * That SQLite answers every hot query from an index, in order, with nothing to sort, or by values of which few documents
+ * have one.
+ */
 import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import type { Table } from '../../../adapters/sqlite/connection/table.js';
-import { planOf as waysTo } from '../../../adapters/sqlite/lookups/candidates.js';
 import { findSql } from '../../../adapters/sqlite/reading/reads.js';
 import { ensureCollection } from '../../../adapters/sqlite/writing/ensure.js';
 import { either, notPassed } from '../../../plugins/bugs/item/queue.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
-import { filterOf } from '../../../plugins/bugs/item/filters.js';
 import { slotIds } from '../../../plugins/bugs/item/document-ids.js';
 import { HOT_QUERIES } from './hot-queries.js';
 import type { Filter, Sort } from '../../../ports/store.js';
@@ -40,26 +41,21 @@ describe('bugs: plans of the hot queries', () => {
       const sorted = sort[0]?.[0];
       const conditions = Object.fromEntries(filter.map((path) => [path, path === sorted ? { gt: 'a' } : 'a']));
       const plan = planOf(collection, conditions, sort);
-      const named = [...new Set([...filter, ...(sorted === undefined ? [] : [sorted])])];
-      expect(plan).to.match(/^(?:SEARCH|SCAN) \w+ USING (?:COVERING )?INDEX /);
-      if (filter.length > 0) expect(plan).to.match(/^SEARCH /);
-      if (sort.length > 0) {
-        // Of several such indexes SQLite's versions choose differently.
-        expect(plan).to.match(new RegExp(`[:,]${named.at(-1)}\\b`));
-        expect(plan).not.to.include('TEMP B-TREE');
-      }
+      const { values } = connection.table(collection) as Table;
+      if (sorted === undefined && filter.some((path) => values.includes(path))) return;
+      expect(plan).to.match(/^(?:SEARCH|SCAN) \w+ USING (?:PRIMARY KEY|(?:COVERING )?INDEX) /);
+      if (sorted === undefined) expect(plan).to.match(/^SEARCH /);
+      // The last of the order is the id, which only the values of one path are not in.
+      else
+        expect(plan.replace(/; USE TEMP B-TREE FOR (RIGHT PART OF|LAST TERM OF) ORDER BY/, '')).not.to.include(
+          'TEMP B-TREE',
+        );
     });
   }
 
   it('the occurrences of an item are looked up by their ids', () => {
     const plan = planOf('occurrences', { id: { in: slotIds('a') } }, [['received_at', 'desc']]);
     expect(plan).to.match(/^SEARCH occurrences USING INDEX sqlite_autoindex_occurrences_1 \(id=\?\)/);
-  });
-
-  it('items of an agent are searched among the claimed items', () => {
-    const filter = filterOf({ claimed_by: ['me'] });
-    const plan = waysTo(connection.table('items') as Table, filter, [['last_seen_at', 'desc']]);
-    expect(plan?.ways.indexed).to.deep.equal([['claim.expires_at']]);
   });
 
   it('action=next of an agent walks the queue in its order, with any filter', () => {

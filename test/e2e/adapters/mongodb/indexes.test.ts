@@ -8,23 +8,15 @@ import { mongoUrl } from '../../../support/mongo/server.js';
 
 const SPEC: CollectionSpec = {
   name: 'rows',
-  indexes: [
-    { fields: ['ref'], unique: true },
-    { fields: ['kind', 'at'], serves: 'combination' },
-    { fields: ['kind'] },
-    { fields: ['person', 'at'], serves: 'few' },
-    { fields: ['kind', 'person'], serves: 'few' },
-  ],
-  lookups: [
-    { path: 'text', by: 'text' },
-    { path: 'tags', by: 'value' },
-  ],
+  indexes: [{ fields: ['ref'], unique: true }, { fields: ['kind', 'at'] }, { fields: ['kind'] }],
+  values: ['person', 'tags', 'ref'],
+  search: ['text'],
 };
 
 describe('mongodb, indexes', function () {
-  it('of combinations do not exist, and selective combinations share one', () => {
+  it('of values share one', () => {
     const { own, shared, instead } = indexesOf(SPEC);
-    expect(own.map(({ name }) => name)).to.deep.equal(['ref', 'kind,_id', '~text']);
+    expect(own.map(({ name }) => name)).to.deep.equal(['ref', 'kind,at,_id', 'kind,_id', '~text']);
     expect(shared).to.deep.equal({
       key: { '$**': 1 },
       name: 'few person,tags',
@@ -32,11 +24,11 @@ describe('mongodb, indexes', function () {
     });
     expect(instead.map(({ name }) => name)).to.deep.equal(['person,_id', 'tags,_id']);
     expect(shared && servedBy(shared)).to.deep.equal(['person', 'tags']);
-    expect(own.flatMap(servedBy)).to.deep.equal(['ref', 'kind', '~text']);
+    expect(own.flatMap(servedBy)).to.deep.equal(['ref', 'kind', 'kind', '~text']);
   });
 
-  it('of one selective path is an index like any other', () => {
-    const { own, shared } = indexesOf({ indexes: [{ fields: ['person'], serves: 'few' }] });
+  it('of one path of values is an index like any other', () => {
+    const { own, shared } = indexesOf({ indexes: [], values: ['person'] });
     expect([own.map(({ name }) => name), shared]).to.deep.equal([['person,_id'], null]);
   });
 
@@ -68,7 +60,7 @@ describe('mongodb, indexes', function () {
       await store.ensure([SPEC]);
       expect(await names()).to.deep.equal(made);
       const few = made.includes('few person,tags') ? ['few person,tags'] : ['person,_id', 'tags,_id'];
-      expect(made).to.deep.equal(['_id_', 'by hand', 'kind,_id', 'ref', '~text', ...few].toSorted());
+      expect(made).to.deep.equal(['_id_', 'by hand', 'kind,_id', 'kind,at,_id', 'ref', '~text', ...few].toSorted());
     } finally {
       await store.close();
       await client.db(databaseOf(url.href)).dropDatabase();

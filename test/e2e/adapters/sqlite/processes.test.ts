@@ -7,13 +7,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SqliteStore } from '../../../../adapters/sqlite/store.js';
-import { findCached, getCached } from '../../../../ports/cached-reads.js';
-import { findRendered, type Rendered } from '../../../../ports/rendering.js';
 import type { Doc } from '../../../../ports/store.js';
-import { RENDERED, type RenderedRow } from '../../../../testing/contracts/rendered.js';
 
 const WRITER = fileURLToPath(new URL('./support/writer.js', import.meta.url));
 
@@ -77,68 +73,6 @@ describe('sqlite processes', function () {
     expect((await exits).map(([code]) => code as number)).to.deep.equal([0, 0]);
     expect((await rows.get('counter'))?.n).to.equal(900);
     await store.close();
-  });
-
-  it('updates a cached read after a write of another process', async () => {
-    const [here, there] = [await opened(), await opened()];
-    const rows = here.collection<Row>('rows');
-    await rows.insert({ id: 'a', n: 1 });
-    expect(await getCached(rows, 'a')).to.deep.equal({ id: 'a', n: 1 });
-    await there.collection<Row>('rows').change({ id: 'a' }, { inc: { n: 1 } });
-    const seen = async (): Promise<number | undefined> => (await getCached(rows, 'a'))?.n;
-    for (let n = await seen(); n !== 2; n = await seen()) await new Promise((resolve) => setImmediate(resolve));
-    await Promise.all([here.close(), there.close()]);
-  });
-
-  it('keeps cached reads of the last write of this process', async () => {
-    const [here, there] = [await opened(), await opened()];
-    const rows = here.collection<Row>('rows');
-    const beside = here.collection<Row>('beside');
-    const theirs = there.collection<Row>('rows');
-    await rows.insert({ id: 'a', n: 0 });
-    await beside.insert({ id: 'b', n: 0 });
-    for (let n = 1; n <= 200; n++) {
-      await Promise.all([getCached(rows, 'a'), findCached(rows)]);
-      await theirs.change({ id: 'a' }, { inc: { n: 1 } });
-      await beside.change({ id: 'b' }, { inc: { n: 1 } });
-      expect((await getCached(rows, 'a'))?.n).to.equal(n);
-      expect((await findCached(rows)).items).to.deep.equal([{ id: 'a', n }]);
-    }
-    await Promise.all([here.close(), there.close()]);
-  });
-
-  it('renders a page once until the next write of this process or another one', async () => {
-    const [here, there] = [await opened(), await opened()];
-    const rows = here.collection<RenderedRow>('rows');
-    const beside = here.collection<RenderedRow>('beside');
-    const elsewhere = here.collection<Row>('elsewhere');
-    await rows.insert({ id: 'a', n: 0 });
-    await beside.insert({ id: 'a', text: '0' });
-    await elsewhere.insert({ id: 'a', n: 0 });
-    const page = (): Promise<Rendered> => findRendered(rows, {}, { ...RENDERED, beside, context: { add: 0 } });
-    const shown = async (): Promise<unknown> => {
-      const { json } = await page();
-      return JSON.parse(typeof json === 'string' ? json : new TextDecoder().decode(json));
-    };
-    let text = '0';
-    const expected = (n: number): unknown => [{ id: 'a', sum: n, beside: { id: 'a', text } }];
-    const inc = { inc: { n: 1 } };
-    for (let n = 1; n <= 60; n += 2) {
-      await rows.change({ id: 'a' }, inc);
-      expect(await shown()).to.deep.equal(expected(n));
-      await elsewhere.change({ id: 'a' }, inc);
-      await there.collection<RenderedRow>('rows').change({ id: 'a' }, inc);
-      text = String(n);
-      await there.collection<RenderedRow>('beside').change({ id: 'a' }, { set: { text } });
-      await setTimeout(8);
-      expect(await shown()).to.deep.equal(expected(n + 1));
-    }
-    const last = await page();
-    for (let n = 0; n < 4; n++) {
-      await setTimeout(8);
-      expect(await page()).to.equal(last);
-    }
-    await Promise.all([here.close(), there.close()]);
   });
 
   it('keeps an index that another process adds while a store is open', async () => {

@@ -130,7 +130,7 @@ for (const engine of ENGINES) {
       }
       const counts = async (order: 'asc' | 'desc'): Promise<(number | null)[]> => {
         const { items } = await fixture.lists.list(MANAGER, { sort: 'people', order });
-        return (items.toJSON() as { people: number | null }[]).map(({ people }) => people);
+        return items.map(({ people }) => people);
       };
       expect(await counts('desc')).to.deep.equal([3, 2, 1, null]);
       expect(await counts('asc')).to.deep.equal([null, 1, 2, 3]);

@@ -1,12 +1,6 @@
 /** Where `q` looks (contract 20, endpoints), on every store; what a crash leaves; what earlier versions stored. */
 import { expect } from 'chai';
-import { planOf } from '../../../../adapters/sqlite/lookups/candidates.js';
-import { Connection } from '../../../../adapters/sqlite/connection/connection.js';
-import type { Table } from '../../../../adapters/sqlite/connection/table.js';
-import { ensureCollection } from '../../../../adapters/sqlite/writing/ensure.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
-import { COLLECTIONS } from '../../../../plugins/bugs/collections.js';
-import { filterOf } from '../../../../plugins/bugs/item/filters.js';
 import { ENGINES, errorReport, fixtureOn, listed, MANAGER, MASTER, report, settled, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 
@@ -51,6 +45,38 @@ for (const engine of ENGINES) {
       expect(await found('sum.go sundays')).to.deep.equal(['Sums differ']);
       await fixture.edits.edit(id, MANAGER, { status: 'resolved', comment: 'A rounding mode' });
       expect(await found('sum.go rounding')).to.deep.equal(['Sums differ']);
+    });
+
+    it('finds one or two characters at the beginning of a word of the title and of the ref', async () => {
+      const record = async (title: string, more: object = {}): Promise<string> =>
+        (await fixture.bugs.record(report({ title, ...more }))).ref;
+      const ref = await record('Überlauf in C# (db-pool) 数据', { description: 'Quite another thing' });
+      const number = ref.slice(ref.lastIndexOf('-') + 1, ref.lastIndexOf('-') + 3);
+      for (const q of [
+        'üb',
+        'Ü',
+        'in',
+        'c#',
+        'c',
+        '(d',
+        'd',
+        'db',
+        'po',
+        '数',
+        '数据',
+        number,
+        `üb db 数 ${number} c#`,
+      ])
+        expect(await found(q), q).to.include('Überlauf in C# (db-pool) 数据');
+      for (const q of ['qu', 'rl', '据', 'ol', '#', 'üb xx', 'b-', '\u001e', '\u001eü'])
+        expect(await found(q), q).to.not.include('Überlauf in C# (db-pool) 数据');
+      // With longer terms, wherever those are.
+      expect(await found('db überlauf quite')).to.deep.equal(['Überlauf in C# (db-pool) 数据']);
+      expect(await found('qu überlauf')).to.deep.equal([]);
+      await fixture.edits.edit(ref, MANAGER, { title: 'Zebra' });
+      expect(await found('ze quite')).to.deep.equal(['Zebra']);
+      expect(await found(`ze ${number}`)).to.deep.equal(['Zebra']);
+      expect(await found('üb quite')).to.deep.equal([]);
     });
 
     it('shows a caller of one project nothing of another, and hands out what it finds', async () => {
@@ -111,21 +137,3 @@ for (const engine of ENGINES) {
     });
   });
 }
-
-describe('bugs: q in SQLite', () => {
-  it('names few candidates for what is found by its own texts or by ids', () => {
-    const connection = new Connection({ path: ':memory:', durability: 'normal' });
-    try {
-      connection.transaction(() => COLLECTIONS.forEach((spec) => ensureCollection(connection, spec)));
-      connection.refresh();
-      const table = connection.table('items') as Table;
-      const plan = planOf(table, filterOf({ q: ['rabatt'], named: ['a', 'b'] }), [['last_seen_at', 'desc']]);
-      expect(plan?.alternatives?.map(({ match, indexed }) => [match !== null, indexed])).to.deep.equal([
-        [true, []],
-        [false, [['id']]],
-      ]);
-    } finally {
-      connection.close();
-    }
-  });
-});

@@ -1,0 +1,86 @@
+/**
+ * What finds few documents among many, written in the transaction of their document:
+ *  - `<name>:values`: path, value and row of each value at a path of `CollectionSpec.values`, of an array each element;
+ *  - `<name>:search`: the trigrams of the texts of `CollectionSpec.search`, as FTS5 without the texts.
+ * What they find is checked against the document.
+ */
+import { trigramsOf } from '../../../lib/text/trigrams.js';
+import { valueAt } from '../../../ports/document.js';
+import type { CollectionSpec, Condition, Doc, Filter, Json } from '../../../ports/store.js';
+import type { Value } from '../driver/driver.js';
+import { columnValue } from '../sql/values.js';
+import type { Statements } from './declared.js';
+
+export const valuesTable = (name: string): string => `"${name}:values"`;
+export const searchTable = (name: string): string => `"${name}:search"`;
+
+/** Trigrams of one part that are asked for; more find no fewer documents in practice. */
+const MOST_ASKED = 24;
+/** Divides the texts of several fields. */
+const BETWEEN = '\n';
+
+/** What is declared of them. */
+type SideSpec = Required<Pick<CollectionSpec, 'values' | 'search'>>;
+
+/** What the side tables hold of a document. */
+export interface SideRows {
+  values: readonly (readonly [path: string, value: Value])[];
+  text: string;
+}
+
+export const NO_ROWS: SideRows = { values: [], text: '' };
+
+export const hasSideTables = ({ values, search }: SideSpec): boolean => values.length > 0 || search.length > 0;
+
+export function sideRowsOf(doc: Doc, { values, search }: SideSpec): SideRows {
+  const rows = values.flatMap((path) => {
+    const value = valueAt(doc, path);
+    const elements = Array.isArray(value) ? value : [value];
+    return [...new Set(elements.filter(isFound).map(columnValue))].map((one) => [path, one] as const);
+  });
+  const texts = search.map((path) => valueAt(doc, path)).filter((text) => typeof text === 'string');
+  return { values: rows, text: texts.join(BETWEEN) };
+}
+
+const isFound = (value: Json): boolean => value !== null && typeof value !== 'object';
+
+/** Within a transaction. @param before what the tables hold of the row `n` */
+export function writeSideRows(connection: Statements, name: string, n: Value, before: SideRows, after: SideRows): void {
+  const has = ({ values }: SideRows, [path, value]: SideRows['values'][number]): boolean =>
+    values.some(([one, other]) => one === path && other === value);
+  const table = valuesTable(name);
+  for (const row of before.values)
+    if (!has(after, row))
+      connection.prepare(`DELETE FROM ${table} WHERE path = ? AND value = ? AND n = ?`).run([...row, n]);
+  for (const row of after.values)
+    if (!has(before, row)) connection.prepare(`INSERT OR IGNORE INTO ${table} VALUES (?, ?, ?)`).run([...row, n]);
+  if (before.text === after.text) return;
+  if (before.text !== '') connection.prepare(`DELETE FROM ${searchTable(name)} WHERE rowid = ?`).run([n]);
+  if (after.text !== '')
+    connection.prepare(`INSERT INTO ${searchTable(name)} (rowid, text) VALUES (?, ?)`).run([n, indexed(after.text)]);
+}
+
+/** Of a row whose document cannot be read, so that nobody knows what the tables hold of it. */
+export function dropSideRows(connection: Statements, name: string, { values, search }: SideSpec, n: Value): void {
+  if (values.length > 0) connection.prepare(`DELETE FROM ${valuesTable(name)} WHERE n = ?`).run([n]);
+  if (search.length > 0) connection.prepare(`DELETE FROM ${searchTable(name)} WHERE rowid = ?`).run([n]);
+}
+
+/** FTS5 takes a NUL for the end of the text. */
+const indexed = (text: string): string => text.replaceAll('\0', '\ufffd');
+
+/** What a MATCH asks for, of texts that have all that the filter asks for; null: no part of it is long enough. */
+export function matchOf(filter: Filter, search: readonly string[]): string | null {
+  const grams = search.flatMap((path) => {
+    const condition = filter[path] as Condition | undefined;
+    if (typeof condition !== 'object' || condition === null || condition.contains === undefined) return [];
+    return [condition.contains].flat().flatMap((part) => spread(trigramsOf(indexed(part))));
+  });
+  return grams.length === 0 ? null : [...new Set(grams)].map((gram) => `"${gram.replaceAll('"', '""')}"`).join(' AND ');
+}
+
+/** Evenly chosen of a long part. */
+function spread(grams: readonly string[]): string[] {
+  const step = Math.ceil(grams.length / MOST_ASKED);
+  return grams.filter((_, i) => i % step === 0);
+}

@@ -1,0 +1,60 @@
+/**
+ * Answers requests on the thread that makes them, for a process that has nobody to keep waiting: a command. What is
+ * asked in one turn is answered together, as a worker does, so that many writes share a commit.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import { cannotOpen, settle, type Call, type Executor, type FailureListener, type RequestService } from './executor.js';
+import type { Request } from './messages.js';
+
+export class InlineExecutor<R extends Request> implements Executor {
+  #service: RequestService<R> | null = null;
+  #queue: Call[] = [];
+  #working: Promise<void> | null = null;
+
+  /** @param open makes the service of the file at `path`, for the first request */
+  constructor(
+    private readonly path: string,
+    private readonly open: () => RequestService<R>,
+    private readonly failed?: FailureListener,
+  ) {}
+
+  async start(): Promise<void> {
+    // The first request does it: most commands write nothing.
+  }
+
+  call(request: R): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ request, resolve, reject });
+      this.#working ??= this.#work();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#working;
+    this.#service?.close();
+    this.#service = null;
+  }
+
+  /** Until nothing waits any more, and what comes meanwhile. */
+  async #work(): Promise<void> {
+    while (this.#queue.length > 0) {
+      await turn();
+      try {
+        const { most, answer } = (this.#service ??= this.#opened());
+        const calls = this.#queue.splice(0, most);
+        settle(calls, answer(calls.map(({ request }) => request as R)), this.failed);
+      } catch (error) {
+        for (const { reject } of this.#queue.splice(0)) reject(error);
+      }
+    }
+    this.#working = null;
+  }
+
+  #opened(): RequestService<R> {
+    try {
+      return this.open();
+    } catch (error) {
+      throw cannotOpen(this.path, error);
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * A thread that answers requests (serve.ts). Those of one turn go out in one message, and the next ones without waiting
+ * for their answers: the thread takes what has arrived as one batch, which makes the group commit.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { keepLive } from '../../../lib/process/live-threads.js';
+import type { ConnectionOptions } from '../connection/connection.js';
+import { cannotOpen, errorOf, settle, type Call, type Executor, type FailureListener } from './executor.js';
+import type { Outcome, Request } from './messages.js';
+import { CLOSE, READY } from './serve.js';
+
+/** Requests and answers die young and are small: V8's own choice lets them grow to 48 MB before it looks. */
+const YOUNG_MB = 8;
+
+export class WorkerThread implements Executor {
+  #worker: Worker | null = null;
+  /** Sent, or to be sent at the end of the turn: the last ones. Answers come in their order. */
+  #calls: Call[] = [];
+  #unsent: Request[] = [];
+  #refusal: Error | null = null;
+  #idle: (() => void) | null = null;
+
+  constructor(
+    private readonly role: 'writer' | 'reader',
+    private readonly connection: ConnectionOptions,
+    private readonly failed?: FailureListener,
+  ) {}
+
+  async start(): Promise<void> {
+    const workerData = { role: this.role, connection: this.connection };
+    const module = new URL('../worker.js', import.meta.url);
+    const worker = new Worker(module, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
+    keepLive(worker, () => worker.postMessage(CLOSE, []));
+    const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
+      throw cannotOpen(this.connection.path, thrown);
+    })) as [unknown];
+    if (hello !== READY) throw new Error('a storage worker did not start');
+    worker.on('message', (outcomes: readonly Outcome[]) => this.#answered(outcomes));
+    worker.on('error', (error) => this.#end(error));
+    worker.on('exit', () => this.#end(new Error('a storage worker ended')));
+    this.#worker = worker;
+  }
+
+  call(request: Request): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#refusal) return reject(this.#refusal);
+      this.#calls.push({ request, resolve, reject });
+      if (this.#unsent.push(request) === 1) setImmediate(() => this.#send());
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#calls.length > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    this.#refusal ??= new Error('the store is closed');
+    const worker = this.#worker;
+    if (worker === null) return;
+    this.#worker = null;
+    const exit = once(worker, 'exit');
+    worker.postMessage(CLOSE, []);
+    await exit;
+  }
+
+  #send(): void {
+    const requests = this.#unsent;
+    this.#unsent = [];
+    this.#worker?.postMessage(requests, []);
+  }
+
+  #answered(outcomes: readonly Outcome[]): void {
+    settle(this.#calls.splice(0, outcomes.length), outcomes, this.failed);
+    if (this.#calls.length === 0) this.#idle?.();
+  }
+
+  /** A worker ends only by a fault of the program or the machine: nothing is acknowledged any more. */
+  #end(error: unknown): void {
+    this.#refusal ??= errorOf(error);
+    this.#worker = null;
+    for (const { reject } of this.#calls.splice(0)) reject(this.#refusal);
+    this.#idle?.();
+  }
+}

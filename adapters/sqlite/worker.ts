@@ -1,0 +1,12 @@
+/** The module of a storage thread: the one that writes, or one that reads. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ConnectionOptions } from './connection/connection.js';
+import { openReader } from './reading/reader.js';
+import { openWriter } from './writing/writer.js';
+import { serve } from './threads/serve.js';
+
+const { role, connection } = workerData as { role: 'writer' | 'reader'; connection: ConnectionOptions };
+if (parentPort !== null) {
+  if (role === 'writer') serve(parentPort, openWriter(connection));
+  else serve(parentPort, openReader(connection));
+}
