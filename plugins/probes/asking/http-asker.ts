@@ -69,7 +69,7 @@ export class HttpAsker {
       const isLoop = asked.has(`${step.method} ${next} ${await jar.getCookieString(next)}`);
       const message =
         followed.length >= probe.redirects
-          ? `More than ${probe.redirects} redirects${isLoop ? ', in a loop' : ''}`
+          ? `More than ${probe.redirects} redirect${probe.redirects === 1 ? '' : 's'}${isLoop ? ', in a loop' : ''}`
           : sendsBody(probe, method) && !isOwnOrigin(probe, next)
             ? `HTTP ${response.status} leads to another origin, where the body is not sent`
             : null;
@@ -159,7 +159,7 @@ function judge(probe: AskedHttp, response: OutboundResponse, ms: number): Omit<P
   const fault =
     asFault(faultOfStatus(probe, status)) ??
     asFault(
-      readsText(probe) && undecodable !== null ? `The answer says that it is ${short(undecodable)}, and is not` : null,
+      readsText(probe) && undecodable !== null ? `The answer cannot be decoded as ${short(undecodable)}` : null,
     ) ??
     asFault(faultOfText(probe, text, response)) ??
     faultOfJson(probe, text, response);

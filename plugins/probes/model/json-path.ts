@@ -1,22 +1,39 @@
 /**
- * A value in an answer of JSON by its path, `checks[0].state` or `$.checks[0].state`; `$` is the whole. Own members
- * alone, so that no prototype is walked. Pure.
+ * A value in an answer of JSON by its path: `checks[0].state`, `$.checks[0].state` or `$['checks'][0]['state']`; `$` is
+ * the whole. Own members alone, so that no prototype is walked. Pure.
  */
-const PATH =
-  /^[^.[\]\s]{1,100}(?:\.[^.[\]\s]{1,100}|\[\d{1,6}\])*$|^(?:\[\d{1,6}\])(?:\.[^.[\]\s]{1,100}|\[\d{1,6}\])*$/;
-const ROOT = /^\$\.?/;
-const SEGMENT = /[^.[\]]+/g;
+const SEGMENT = /\.?([^.[\]\s'"*()]{1,100})|\[(\d{1,6})\]|\['([^']{1,100})'\]|\["([^"]{1,100})"\]/y;
+/** The root is no part of a name such as `$schema`. */
+const ROOT = /^\$(?=[.[]|$)/;
 const DEEPEST = 20;
 
-export const isJsonPath = (text: string): boolean =>
-  text.length <= 200 &&
-  (text === '$' || PATH.test(text.replace(ROOT, ''))) &&
-  (text.match(SEGMENT) ?? []).length <= DEEPEST;
+/** Returns the names and indexes of a path, or null when it is none. */
+function parsePath(text: string): string[] | null {
+  const rest = text.replace(ROOT, '');
+  const isRooted = rest.length < text.length;
+  if (text.length > 200 || (rest === '' && !isRooted) || (rest.startsWith('.') && !isRooted)) return null;
+  const segments: string[] = [];
+  SEGMENT.lastIndex = 0;
+  while (SEGMENT.lastIndex < rest.length) {
+    const at = SEGMENT.lastIndex;
+    const found = SEGMENT.exec(rest);
+    if (found === null) return null;
+    const [whole, name, ...others] = found;
+    // Only the first name needs no dot.
+    if (name !== undefined && !whole.startsWith('.') && (at > 0 || isRooted)) return null;
+    segments.push(name ?? others.find((one) => one !== undefined) ?? '');
+  }
+  return segments.length > DEEPEST ? null : segments;
+}
+
+export const isJsonPath = (text: string): boolean => parsePath(text) !== null;
 
 /** Undefined: there is no such value. */
 export function valueAt(json: unknown, path: string): unknown {
+  const segments = parsePath(path);
+  if (segments === null) return undefined;
   let value = json;
-  for (const segment of path.replace(ROOT, '').match(SEGMENT) ?? []) {
+  for (const segment of segments) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, segment)) return undefined;
     value = (value as Record<string, unknown>)[segment];
   }

@@ -250,8 +250,10 @@ export function probeOf(given: unknown): OpenProbe {
 /** With the defaults of fields that its version did not know. */
 export const completeProbe = (stored: Probe): Probe => SCHEMAS[stored.kind].validate(stored, OPTIONS).value as Probe;
 
-/** What would always be down. @throws ServiceError validation_failed */
+/** What would always be down, or has no effect. @throws ServiceError validation_failed */
 function refuseContradictions(probe: OpenProbe): void {
+  if (probe.kind === 'http' && probe.json_value !== null && probe.json_path === null)
+    throw invalid({ 'probe.json_value': 'has no effect without json_path' });
   if (probe.kind !== 'http' || probe.method !== 'HEAD') return;
   for (const field of ['body', 'contains', 'keyword_absent', 'json_path'] as const)
     if (probe[field] !== null) throw invalid({ [`probe.${field}`]: 'does not go together with HEAD' });

@@ -1,7 +1,7 @@
 /**
  * What comes by an address alone: how a monitor that such a ping made comes to its interval (contract 30, beyond the
  * specification and amendments). Cron does not say how often it calls, so silence means nothing until five calls have
- * come. What is said beats what was learned. Pure.
+ * come. What is said beats what was learned, and a schedule or period beats an interval that a ping said. Pure.
  */
 import type { MonitorDoc } from '../model/documents.js';
 import { isLearning, learnedInterval } from '../model/timing.js';
@@ -51,7 +51,8 @@ const forgotten = ({ interval_learned }: MonitorDoc): Partial<MonitorDoc> =>
 
 function timed(doc: MonitorDoc, timing: PingTiming, replaces: boolean): Partial<MonitorDoc> {
   const other = timing.schedule === null ? doc.schedule : doc.period_seconds;
-  if ((hasInterval(doc) || other) && !replaces) return {};
+  const isFixed = hasInterval(doc) && doc.interval_by_ping !== true;
+  if ((isFixed || other) && !replaces) return {};
   const names = Object.keys(timing) as (keyof PingTiming)[];
   if (names.every((name) => (doc[name] ?? null) === timing[name])) return {};
   return { ...timing, interval_seconds: null, ...forgotten(doc) };
@@ -62,6 +63,7 @@ function paced(doc: MonitorDoc, { interval, replaces }: Ping): Partial<MonitorDo
   if (interval === null || ((isTimed || hasInterval(doc)) && replaces !== true)) return {};
   return {
     ...(interval !== doc.interval_seconds && { interval_seconds: interval }),
+    ...(doc.interval_by_ping !== true && { interval_by_ping: true }),
     ...(isTimed && UNTIMED),
     ...forgotten(doc),
   };

@@ -117,10 +117,14 @@ function paceOf({ interval, schedule, timezone, period, grace, max_run }: Pace):
 }
 
 interface PushQuery extends Pace {
-  status: string;
-  msg?: string;
-  ping?: string;
+  status: string | string[];
+  msg?: string | string[];
+  ping?: string | string[];
 }
+
+/** A parameter that is given once or several times: a push that cannot be read must not be silence. */
+const repeatable = (one: joi.StringSchema): joi.Schema =>
+  joi.alternatives(one, joi.array().items(joi.string().allow('')));
 
 interface PingQuery extends Pace {
   rid?: string;
@@ -208,9 +212,11 @@ const push = (services: WatchdogServices): RouteSpec => ({
   input: {
     params: joi.object(params),
     query: joi.object({
-      status: joi.string().empty('').default('up').description('`up`; every other word means down'),
-      msg: joi.string().allow(''),
-      ping: joi.string().allow(''),
+      status: repeatable(joi.string().allow(''))
+        .default('up')
+        .description('`up`, also by an empty value; every other word means down'),
+      msg: repeatable(joi.string().allow('')),
+      ping: repeatable(joi.string().allow('')),
       ...pace,
     }),
   },
@@ -221,11 +227,12 @@ const push = (services: WatchdogServices): RouteSpec => ({
   handle: async (request) => {
     const sender = await senderOf(services, request.params['token'] ?? '');
     const { status, msg, ping, ...told } = request.query as unknown as PushQuery;
+    const [message, time] = [msg, ping].map((given) => [given ?? ''].flat()[0]);
     // A time that cannot be read never costs the heartbeat.
-    const ms = ping ? Number(ping) : NaN;
+    const ms = time ? Number(time) : NaN;
     const metrics = Number.isFinite(ms) ? { ping_ms: ms } : null;
-    const isUp = status.trim().toLowerCase() === 'up';
-    const body = { source: sender.source, status: isUp ? 'up' : 'down', message: msg || null, metrics };
+    const isUp = [status].flat().every((one) => ['', 'up'].includes(one.trim().toLowerCase()));
+    const body = { source: sender.source, status: isUp ? 'up' : 'down', message: message || null, metrics };
     await services.intake.beat(heartbeatOf(body, MAX_MESSAGE, true), sender.caller, { run: null, ...paceOf(told) });
     services.beats();
     return { ok: true };

@@ -109,6 +109,8 @@ export interface MonitorDoc extends Doc {
   learns_interval?: boolean;
   /** `interval_seconds` was learned from pings. */
   interval_learned?: boolean;
+  /** `interval_seconds` was given by a ping, so that a schedule or a period of a later ping replaces it. */
+  interval_by_ping?: boolean;
   /** Milliseconds between the pings that teach it. */
   ping_gaps?: number[];
   /** `interval` of the last heartbeat. */

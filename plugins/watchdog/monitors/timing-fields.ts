@@ -54,6 +54,7 @@ export function timingOf(given: Given, doc: MonitorDoc): Partial<MonitorDoc> {
   return {
     ...(isTimed && { interval_seconds: null, learns_interval: false }),
     ...((isTimed || isGiven(given.interval_seconds)) && doc.interval_learned === true && { interval_learned: false }),
+    ...(isGiven(given.interval_seconds) && doc.interval_by_ping === true && { interval_by_ping: false }),
     schedule,
     timezone: schedule === null ? null : (timezone ?? 'UTC'),
     period_seconds: period,

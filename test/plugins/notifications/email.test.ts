@@ -65,7 +65,7 @@ describe('notifications: mail', () => {
     ['MAIL 421', { from: answer(421, '4.3.2 shutting down') }],
     ['DATA 452', { data: answer(452, '4.3.1 insufficient storage') }],
   ] as [string, typeof faults][])
-    it(`is retried after ${what}`, async () => {
+    it(`is retried after ${what} (W08)`, async () => {
       Object.assign(faults, fault);
       await sendDue(dispatcher);
       expect([accepted, await f.states()]).to.deep.equal([[], ['waiting']]);
@@ -84,7 +84,7 @@ describe('notifications: mail', () => {
       expect([accepted, await f.states()]).to.deep.equal([[], ['failed']]);
     });
 
-  it('is sent again to a deferred recipient alone', async () => {
+  it('is sent again to a deferred recipient alone (W09)', async () => {
     faults.rcpt = { 'b@example.org': answer(450, '4.2.0 greylisted') };
     await sendDue(dispatcher);
     expect(accepted).to.deep.equal(['a@example.org']);

@@ -49,7 +49,7 @@ describe('notifications: retrying', () => {
     expect([f.sent.length, await f.states()]).to.deep.equal([0, ['failed']]);
   });
 
-  it('stays enabled through 200 failed attempts within a minute, and loses nothing', async () => {
+  it('stays enabled through 200 failed attempts within a minute, and loses nothing (W07)', async () => {
     const { id } = await f.channel();
     f.receive = unavailable;
     for (let i = 0; i < 200; i++) {
@@ -86,7 +86,7 @@ describe('notifications: retrying', () => {
     expect((await f.find(id)).enabled).to.equal(true);
   });
 
-  it('is disabled after 24 hours without a success, stores what comes, and sends it when enabled', async () => {
+  it('is disabled after 24 hours without a success, stores what comes, and sends it when enabled (W07)', async () => {
     const { id } = await f.channel();
     f.receive = unavailable;
     await f.queue.take(f.bug());
@@ -164,7 +164,7 @@ describe('notifications: retrying', () => {
       await f.queue.take(f.bug());
     });
 
-    it('is retried alone when it was deferred, with the same message', async () => {
+    it('is retried alone when it was deferred, with the same message (W09)', async () => {
       results['b@example.org'] = () => Promise.reject(new SendError('450 greylisted', false));
       await sendDue(dispatcher);
       expect(reached).to.deep.equal(['a@example.org', 'c@example.org']);
@@ -178,7 +178,7 @@ describe('notifications: retrying', () => {
       expect((await f.notes.find()).items[0]).to.include({ error: null, recipients: null });
     });
 
-    it('is shown when it was rejected, while the others have it', async () => {
+    it('is shown when it was rejected, while the others have it (W09)', async () => {
       results['b@example.org'] = () => Promise.reject(new SendError('550 no such user', true));
       await sendDue(dispatcher);
       await pass(2 * HOUR);
@@ -206,7 +206,7 @@ describe('notifications: retrying', () => {
     });
   });
 
-  it('splits a digest by what the receiver takes', async () => {
+  it('splits a digest by what the receiver takes (W11)', async () => {
     f.limits = { notes: 10, bytes: 100_000 };
     dispatcher = f.dispatcher();
     await f.channel({ digest_minutes: 1 });
@@ -215,7 +215,7 @@ describe('notifications: retrying', () => {
     expect(f.sent.map(({ lines }) => lines.length)).to.deep.equal([10, 10, 4]);
   });
 
-  it('sends a rejected digest in smaller parts', async () => {
+  it('sends a rejected digest in smaller parts (W11)', async () => {
     await f.channel({ kind: 'slack' });
     f.receive = ({ lines }) =>
       lines.length > 3 ? Promise.reject(new SendError('HTTP 400', true, { content: true })) : Promise.resolve();
@@ -226,7 +226,7 @@ describe('notifications: retrying', () => {
     expect(await f.states()).to.deep.equal(Array(17).fill('sent'));
   });
 
-  it('serves other channels while a receiver does not answer', async () => {
+  it('serves other channels while a receiver does not answer (W12)', async () => {
     const slow = await f.channel({ name: 'slow', kind: 'slack' });
     const healthy = await f.channel({ name: 'healthy' });
     let release = (): void => undefined;

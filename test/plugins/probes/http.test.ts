@@ -41,7 +41,7 @@ describe('probes of HTTP', () => {
     ['gzip, br', zlib.brotliCompressSync(zlib.gzipSync(TEXT))],
     ['identity', Buffer.from(TEXT)],
   ] as const)
-    it(`reads ${encoding} before it looks for texts and JSON`, async () => {
+    it(`reads ${encoding} before it looks for texts and JSON (W18)`, async () => {
       const url = await serve((_request, response) =>
         response.writeHead(200, { 'content-encoding': encoding }).end(body),
       );
@@ -57,7 +57,7 @@ describe('probes of HTTP', () => {
     expect(await ask({ url })).to.include({ ok: true, excerpt: null });
     expect(await ask({ url, contains: 'plain' })).to.include({
       ok: false,
-      message: 'The answer says that it is gzip, and is not',
+      message: 'The answer cannot be decoded as gzip',
     });
   });
 
@@ -67,21 +67,37 @@ describe('probes of HTTP', () => {
     expect((await ask({ url, contains: 'y' })).message).to.equal('The answer does not hold y in its first 256 KiB');
   });
 
-  it('reads other charsets, and JSON behind a byte order mark', async () => {
+  it('reads other charsets, and JSON behind a byte order mark (W29)', async () => {
     const url = await serve((request, response) => {
+      const json = '\ufeff{"a":[{"b":"c"}]}';
       if (request.url === '/latin') response.setHeader('content-type', 'text/html; charset=iso-8859-1');
-      response.end(request.url === '/latin' ? Buffer.from('schön', 'latin1') : '\ufeff{"a":[{"b":"c"}]}');
+      if (request.url === '/latin') response.end(Buffer.from('schön', 'latin1'));
+      else if (request.url === '/utf16') response.end(Buffer.from(json, 'utf16le'));
+      else response.end(json);
     });
     expect(await ask({ url: `${url}/latin`, contains: 'schön' })).to.include({ ok: true });
-    expect(await ask({ url, json_path: 'a[0].b', json_value: 'c' })).to.include({ ok: true });
+    for (const path of ['/', '/utf16'])
+      for (const json_path of ['a[0].b', '$.a[0].b', "$['a'][0]['b']"])
+        expect(await ask({ url: url + path, json_path, json_value: 'c' }), json_path).to.include({ ok: true });
   });
 
-  it('takes headers of 64 KiB', async () => {
-    const url = await serve((_request, response) => {
-      for (let i = 0; i < 16; i++) response.setHeader(`x-${i}`, 'h'.repeat(4_080));
-      response.end('ok');
+  for (const [what, count, length] of [
+    ['one header of 20 KiB', 1, 20_480],
+    ['one header of 60 KiB', 1, 61_440],
+    ['300 headers', 300, 30],
+    ['headers of 64 KiB', 16, 4_080],
+  ] as const)
+    it(`takes ${what} (W19)`, async () => {
+      const url = await serve((_request, response) => {
+        for (let i = 0; i < count; i++) response.setHeader(`x-${i}`, 'h'.repeat(length));
+        response.end('ok');
+      });
+      expect(await ask({ url })).to.include({ ok: true, status: 200 });
     });
-    expect(await ask({ url })).to.include({ ok: true, status: 200 });
+
+  it('names the size of headers that are too long (W19)', async () => {
+    const url = await serve((_request, response) => response.setHeader('x', 'h'.repeat(150_000)).end());
+    expect((await ask({ url })).message).to.equal('The headers of the answer are longer than 80 KiB');
   });
 
   it('takes the headers and the first bytes of an answer without end (W26)', async () => {
@@ -155,7 +171,7 @@ describe('probes of HTTP', () => {
     [301, 'DELETE', 'DELETE x'],
     [303, 'HEAD', 'HEAD '],
   ] as const)
-    it(`repeats with ${then.split(' ')[0]} after ${status} for ${method}`, async () => {
+    it(`repeats with ${then.split(' ')[0]} after ${status} for ${method} (W24)`, async () => {
       const seen: string[] = [];
       const url = await serve((request, response) => {
         let text = '';
@@ -194,7 +210,7 @@ describe('probes of HTTP', () => {
       expect(requests).to.equal(1);
     });
 
-  it('brings cookies back within one asking, and to their own host alone', async () => {
+  it('brings cookies back within one asking, and to their own host alone (W23)', async () => {
     const elsewhere: (string | undefined)[] = [];
     const other = await serve((request, response) => {
       elsewhere.push(request.headers.cookie);
@@ -202,7 +218,13 @@ describe('probes of HTTP', () => {
     });
     const url = await serve((request, response) => {
       const cookie = request.headers.cookie ?? '';
-      if (request.url === '/away') response.writeHead(302, { location: other.replace('127.0.0.1', 'localhost') });
+      if (request.url === '/login') response.writeHead(302, { location: '/shop/x' });
+      else if (request.url === '/shop/x')
+        response.writeHead(cookie.includes('sid=3') ? 200 : 302, {
+          location: '/login',
+          'set-cookie': 'sid=3; Domain=127.0.0.1; Path=/shop; HttpOnly',
+        });
+      else if (request.url === '/away') response.writeHead(302, { location: other.replace('127.0.0.1', 'localhost') });
       else if (!cookie.includes('seen=1'))
         response.writeHead(302, { location: '/', 'set-cookie': ['seen=1; Path=/', 'gone=x; Max-Age=0'] });
       else response.setHeader('x-cookie', cookie);
@@ -212,17 +234,22 @@ describe('probes of HTTP', () => {
     const own = { ...probeOf({ kind: 'http', url, redirects: 5 }), headers: { Cookie: 'own=2' } };
     expect(await fixture.asker.ask(own)).to.include({ ok: true, excerpt: 'own=2; seen=1' });
     expect(await ask({ url }), 'nothing of the last asking').to.include({ status: 302 });
+    const shop = await ask({ url: `${url}/shop/x`, redirects: 5 });
+    expect(shop, 'a cookie of a path').to.include({ ok: true, excerpt: 'sid=3' });
     await ask({ url: `${url}/away`, redirects: 5 });
     expect(elsewhere).to.deep.equal([undefined]);
   });
 
-  it('names too many redirects, and a loop', async () => {
+  it('names too many redirects, and a loop (W39)', async () => {
     const url = await serve((request, response) => {
       const n = Number((request.url ?? '').slice(1)) || 0;
-      response.writeHead(302, { location: request.url === '/loop' ? '/loop' : `/${n + 1}` }).end();
+      const loops: Record<string, string> = { '/loop': '/loop', '/a': '/b', '/b': '/a' };
+      response.writeHead(302, { location: loops[request.url ?? ''] ?? `/${n + 1}` }).end();
     });
     expect((await ask({ url, redirects: 3 })).message).to.equal('More than 3 redirects');
-    expect((await ask({ url: `${url}/loop`, redirects: 5 })).message).to.equal('More than 5 redirects, in a loop');
+    for (const path of ['/loop', '/a'])
+      expect((await ask({ url: url + path, redirects: 5 })).message).to.equal('More than 5 redirects, in a loop');
+    expect((await ask({ url, redirects: 1 })).message).to.equal('More than 1 redirect');
     expect(await ask({ url, redirects: 3, expected_status: '302' })).to.include({ ok: true });
   });
 

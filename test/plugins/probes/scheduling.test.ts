@@ -32,7 +32,7 @@ describe('probe scheduling', function () {
     public: false,
   };
 
-  it('probes healthy targets within their interval while 300 others never respond', async () => {
+  it('probes healthy targets within their interval while 300 others never respond (W06)', async () => {
     /** Askings that wait for their timeout. */
     const waiting: { until: number; give: () => void }[] = [];
     const asked = new Map<string, number[]>();
@@ -76,7 +76,7 @@ describe('probe scheduling', function () {
     ['back by two hours', -7_200_000],
     ['forward by a day', 86_400_000],
   ] as const)
-    it(`continues when the clock steps ${what}, and runs a new probe`, async () => {
+    it(`continues when the clock steps ${what}, and runs a new probe (W04)`, async () => {
       const fixture = probesWith({ connect: async () => answer });
       const { prober, clock, told } = fixture;
       for (let i = 0; i < 5; i++) await add(fixture, `p-${i}`, `p-${i}.test`);

@@ -6,6 +6,7 @@ import errorstream from '../../../plugins/errorstream/plugin.js';
 import { checkInOf } from '../../../plugins/sentry/check-in.js';
 import sentry from '../../../plugins/sentry/plugin.js';
 import watchdog from '../../../plugins/watchdog/plugin.js';
+import { SHARED_KEY } from '../access/fixture.js';
 import { HttpFixture, type Answer } from '../access/http-fixture.js';
 
 const BASE = '/api/watchdog/v1';
@@ -89,13 +90,35 @@ describe('sentry: check-ins', function () {
     expect(await events('annotation')).to.have.length(0);
   });
 
-  it('limits the start by checkin_margin and the end by max_runtime, with half an hour as default', async () => {
-    const schedule = { type: 'crontab', value: '0 3 * * *' };
-    await checkIn('in_progress', { monitor_config: { schedule, checkin_margin: 1, max_runtime: 60 } });
-    expect(await monitor()).to.include({ grace_seconds: 60, max_run_seconds: 3_600 });
-    await checkIn('in_progress', { monitor_config: { schedule, checkin_margin: 1 } });
-    expect(await monitor()).to.include({ grace_seconds: 60, max_run_seconds: 1_800 });
-  });
+  for (const [config, seconds] of [
+    [{ max_runtime: 60 }, 3_600],
+    [{}, 1_800],
+  ] as const)
+    it(`allows a run ${seconds} s with ${JSON.stringify(config)}, whatever its checkin_margin (W17)`, async () => {
+      const schedule = { type: 'crontab', value: '0 3 * * *' };
+      const evaluate = async (): Promise<void> => {
+        const at = new Date(fixture.clock.now()).toISOString();
+        await store.collection('watchdog_marks').change({ id: 'alive' }, { set: { at } }, { upsert: true });
+        await store.collection('watchdog_outages').remove({});
+        expect((await fixture.api('POST', `${BASE}/evaluate`, SHARED_KEY)).status).to.equal(200);
+      };
+      const monitor_config = { schedule, checkin_margin: 1, ...config };
+      for (const state of ['unknown', 'up']) {
+        await checkIn('in_progress', { monitor_config });
+        expect(await monitor()).to.include({ grace_seconds: 60, max_run_seconds: seconds });
+        fixture.clock.forward(75_000);
+        await evaluate();
+        expect(await monitor(), '75 s after its start').to.include({ state, alarm: 'none' });
+        fixture.clock.forward(seconds * 1_000 - 76_000);
+        await evaluate();
+        expect(await monitor(), 'a second before the end').to.include({ state, alarm: 'none' });
+        fixture.clock.forward(2_000);
+        await evaluate();
+        expect(await monitor(), 'after the end').to.include({ state: 'down', alarm: 'open' });
+        await checkIn('ok');
+        expect(await monitor()).to.include({ state: 'up', alarm: 'none' });
+      }
+    });
 
   it('logs an invalid crontab schedule, and learns the interval', async () => {
     const monitor_config = { schedule: { type: 'crontab', value: '0 3 * * 9' }, timezone: 'Europe/Berlin' };

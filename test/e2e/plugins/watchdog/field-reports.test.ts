@@ -3,6 +3,7 @@
  * chat channel and a webhook for all events.
  */
 import { expect } from 'chai';
+import http from 'node:http';
 import tls from 'node:tls';
 import type { AddressInfo } from 'node:net';
 import { until } from '../../../harness.js';
@@ -48,6 +49,29 @@ describe('alarms of the watchdog, as they are received', () => {
     expect((await service.request('POST', `${BASE}/ping`, token, body)).status).to.be.oneOf([200, 201]);
   };
 
+  const issuePingToken = async (source: string): Promise<string> => {
+    const words = ['token', 'create', '--name', source, '--scopes', 'watchdog:ping', '--source', source];
+    return (await service.command<{ token: string }>(words)).token;
+  };
+  /** Posts a body of `x` over a socket of its own; resolves with the status, or with null when it hangs up first. */
+  const postBody = (path: string, bytes: number, headers: http.OutgoingHttpHeaders, cut = false) =>
+    new Promise<number | null>((resolve, reject) => {
+      const call = http.request(service.url + path, { method: 'POST', headers, agent: false });
+      call.on('response', (response) => response.resume().on('end', () => resolve(response.statusCode ?? 0)));
+      call.on('error', (error) => (cut ? resolve(null) : reject(error)));
+      const chunk = Buffer.alloc(65_536, 'x');
+      let left = bytes;
+      const write = (): void => {
+        while (left > 0) {
+          left -= chunk.length;
+          if (!call.write(chunk)) return void call.once('drain', write);
+        }
+        if (cut) call.destroy();
+        else call.end();
+      };
+      write();
+    });
+
   it('notify before a certificate ends (W35)', async function () {
     const made = await certificates();
     if (!isAvailable('tls', made !== null) || made === null) this.skip();
@@ -85,19 +109,10 @@ describe('alarms of the watchdog, as they are received', () => {
   });
 
   it('name the monitor, its message, its exit code and the local time (W37)', async () => {
-    const issued = await service.command<{ token: string }>([
-      'token',
-      'create',
-      '--name',
-      'job',
-      '--scopes',
-      'watchdog:ping',
-      '--source',
-      'job',
-    ]);
+    const pingToken = await issuePingToken('job');
     const made = { source: 'job', name: 'Nightly backup' };
     expect((await service.request('POST', `${BASE}/monitors`, token, made)).status).to.equal(201);
-    const answer = await fetch(`${service.url}/ping/${issued.token}/3`, {
+    const answer = await fetch(`${service.url}/ping/${pingToken}/3`, {
       method: 'POST',
       body: 'disk full: /dev/sda1',
     });
@@ -113,4 +128,21 @@ describe('alarms of the watchdog, as they are received', () => {
     expect(down?.data).to.include({ name: 'Nightly backup', message: 'disk full: /dev/sda1', exit_code: 3 });
     expect(down?.data['reason']).to.be.a('string');
   });
+
+  for (const [name, bytes, headers, cut] of [
+    ['of 1.1 MB', 17 << 16, { 'content-length': 17 << 16 }, false],
+    ['of 2 MiB in chunks', 2 << 20, {}, false],
+    ['of 70 MiB', 70 << 20, { 'content-length': 70 << 20 }, false],
+    ['of 70 MiB in chunks', 70 << 20, {}, false],
+    ['that is cut off', 1 << 20, { 'content-length': 2 << 20 }, true],
+  ] as const)
+    it(`count a failure with a body ${name} (W13)`, async () => {
+      const source = `body ${name}`.replaceAll(' ', '-');
+      const pingToken = await issuePingToken(source);
+      expect((await fetch(`${service.url}/ping/${pingToken}?interval=600`)).status).to.equal(200);
+      expect(await postBody(`/ping/${pingToken}/fail`, bytes, headers, cut)).to.equal(cut ? null : 200);
+      await until('the webhook is called', () => sent(source).some(({ event }) => event === 'monitor.down'));
+      const down = sent(source).find(({ event }) => event === 'monitor.down');
+      expect(String(down?.data['message'])).to.match(/^x+$/);
+    });
 });

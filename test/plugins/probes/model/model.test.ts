@@ -77,12 +77,17 @@ describe('probes (pure)', () => {
         'probe.headers',
       );
     const http = { kind: 'http', url: 'http://a.test' };
+    expect(faults({ ...http, json_value: 'x' })).to.have.keys('probe.json_value');
     for (const name of ['Content-Length', 'connection', 'TE'])
       expect(faults({ ...http, headers: { [name]: '1' } }), name).to.have.keys('probe.headers');
-    for (const more of [{ contains: 'x' }, { keyword_absent: 'x' }, { json_path: 'a' }, { body: 'x' }])
-      expect(faults({ ...http, method: 'HEAD', ...more })).to.have.keys(`probe.${Object.keys(more)[0]}`);
     for (const resolver of ['ns.example.org', '10.0.0.1:', '10.0.0', '10.0.0.1:53:1', 'https://1.1.1.1'])
       expect(faults({ ...http, resolver }), resolver).to.have.keys('probe.resolver');
+  });
+
+  it('rejects texts that an answer to HEAD cannot hold (W29)', () => {
+    const head = { kind: 'http', url: 'http://a.test', method: 'HEAD' };
+    for (const more of [{ contains: 'x' }, { keyword_absent: 'x' }, { json_path: '$.a' }, { body: 'x' }])
+      expect(faults({ ...head, ...more })).to.have.keys(`probe.${Object.keys(more)[0]}`);
   });
 
   it('takes a DNS server with a port from 1 to 65535', () => {
@@ -109,15 +114,37 @@ describe('probes (pure)', () => {
     expect([199, 300, 402].some((status) => inStatusRange(status, '200-299,401'))).to.equal(false);
   });
 
-  it('a value by its path, of own members alone', () => {
+  it('a value by its path, of own members alone (W29)', () => {
     const json = { a: [{ b: 'c' }], constructor: undefined, n: null };
     expect(valueAt(json, 'a[0].b')).to.equal('c');
     expect(valueAt([1, 2], '[1]')).to.equal(2);
     expect(valueAt(json, 'n')).to.equal(null);
+    for (const path of ['$.a[0].b', "$['a'][0]['b']", '$["a"][0].b', "['a'][0].b"])
+      expect(valueAt(json, path), path).to.equal('c');
+    expect(valueAt([1, 2], '$[1]')).to.equal(2);
+    expect(valueAt(json, '$')).to.equal(json);
+    expect(valueAt({ $id: 1, 'x.y': { z: 2 } }, '$id')).to.equal(1);
+    expect(valueAt({ $id: 1, 'x.y': { z: 2 } }, "$['x.y'].z")).to.equal(2);
     for (const none of ['a[1].b', 'a[0].b.length', 'toString', '__proto__.x', 'n.x']) {
       expect(valueAt(json, none), none).to.equal(undefined);
     }
-    for (const bad of ['', '.', 'a..b', 'a[', 'a[x]', 'a b', '[0]a']) expect(isJsonPath(bad), bad).to.equal(false);
+    const WRONG = [
+      '',
+      '.',
+      '$.',
+      '.a',
+      'a..b',
+      'a[',
+      'a[x]',
+      'a b',
+      '[0]a',
+      '$..b',
+      '$.*',
+      'a[*]',
+      '$.a.length()',
+      "$['a",
+    ];
+    for (const bad of [...WRONG, '$[?(@.b)]']) expect(isJsonPath(bad), bad).to.equal(false);
     fc.assert(
       fc.property(fc.json(), fc.string(), (text, path) => {
         if (isJsonPath(path)) valueAt(JSON.parse(text), path);

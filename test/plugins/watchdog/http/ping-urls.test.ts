@@ -192,8 +192,13 @@ describe('watchdog ping URLs', function () {
     ['1', 'down'],
     ['error', 'down'],
     ['sideways', 'down'],
+    ['UP%20', 'up'],
+    ['up&status=UP', 'up'],
+    ['up&status=down', 'down'],
+    ['down&status=up', 'down'],
+    ['false&ping=1&ping=2', 'down'],
   ] as const)
-    it(`accepts the status "${status}" at the push address as ${state}`, async () => {
+    it(`accepts the status "${status}" at the push address as ${state} (W14)`, async () => {
       const answer = await fixture.api('GET', `/api/push/${secret}?status=${status}&msg=${'m'.repeat(10_300)}`, null);
       expect([answer.status, answer.json]).to.deep.equal([200, { ok: true }]);
       expect(await monitor()).to.include({
@@ -217,7 +222,7 @@ describe('watchdog ping URLs', function () {
     ['a damaged gzip body', 'gzip', Buffer.from('no gzip')],
     ['a body in an unknown encoding', 'snappy', Buffer.from('?')],
   ] as const)
-    it(`counts a failure with ${what}`, async () => {
+    it(`counts a failure with ${what} (W13)`, async () => {
       const answer = await fixture.server.inject({
         method: 'POST',
         url: `/ping/${secret}/fail`,
@@ -318,7 +323,7 @@ describe('watchdog ping URLs', function () {
     });
   });
 
-  it('learns from pings by hand no less than 300 s, and more from the first that comes by itself', async () => {
+  it('learns from pings by hand no less than 300 s, and more from the first that comes by itself (W38)', async () => {
     for (let i = 0; i < 5; i++) {
       fixture.clock.forward(5_000);
       await ping();
@@ -338,6 +343,34 @@ describe('watchdog ping URLs', function () {
       schedule: '30 3 * * *',
       timezone: 'UTC',
     });
+  });
+
+  for (const timing of ['?schedule=0+3+*+*+*', '?period=86400&grace=3600'])
+    it(`uses the interval and then ${timing} of pings after two by hand (W38)`, async () => {
+      await ping();
+      fixture.clock.forward(20_000);
+      await ping();
+      await ping('?interval=45000');
+      expect(await monitor()).to.include({ interval_seconds: 45_000 });
+      await ping(timing);
+      const query = new URLSearchParams(timing);
+      expect(await monitor()).to.include({
+        interval_seconds: null,
+        schedule: query.get('schedule'),
+        period_seconds: query.has('period') ? 86_400 : null,
+      });
+      fixture.clock.forward(5 * 60_000);
+      await evaluate();
+      expect(await monitor()).to.include({ state: 'up' });
+    });
+
+  it('keeps an interval that was set by hand when a ping names a schedule', async () => {
+    const manage = await fixture.token(['watchdog:manage']);
+    await ping('?interval=45000');
+    const path = `${BASE}/monitors/${encodeURIComponent(source)}`;
+    expect((await fixture.api('PATCH', path, manage, { interval_seconds: 900 })).status).to.equal(200);
+    await ping('?schedule=0+3+*+*+*');
+    expect(await monitor()).to.include({ interval_seconds: 900, schedule: null });
   });
 
   for (const [query, field] of [
@@ -375,7 +408,7 @@ describe('watchdog ping URLs', function () {
   });
 
   for (const query of ['?schedule=0+4+*+*+*&grace=60', '?period=86400&grace=60', '?interval=86400&max_run=60'])
-    it(`is down when its first run, with ${query}, never ends`, async () => {
+    it(`is down when its first run, with ${query}, never ends (W15)`, async () => {
       await ping(`/start${query}`);
       fixture.clock.forward(60_000);
       await evaluate();
