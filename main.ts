@@ -180,7 +180,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const store = given.store ?? (await toldBySetting(configuration, () => storeOf(config, ears, given.threads)));
   const releaseStore =
     given.keys === undefined ? await releasesOn(configuration, log, ears.further) : new MemoryReleaseStore();
-  const jobs = new AgendaJobs({ store, clock, ids, log: lines, metrics, faults });
+  const jobs = new AgendaJobs({ store, clock, ids, log, metrics, faults });
   const { host, port, base_url } = config.server;
   // A command's links and DSNs lead to the server beside it, whose port may be one that it picked.
   const beside = mode === 'command' ? await InstanceLock.running(config.data_dir) : null;

@@ -48,13 +48,13 @@ export function panelsOf(run: PluginRun, log: Logger): MountedPanel[] {
 }
 
 /** A job runs only while its plugin is ready, one that removes by age only while the clock is believed. */
-export function guardedJob(job: JobSpec, run: PluginRun, trust: Pick<ClockTrust, 'look'>): JobSpec {
+export function guardedJob(job: JobSpec, run: PluginRun, trust: Pick<ClockTrust, 'check'>): JobSpec {
   return {
     ...job,
     run: async (call) => {
       if (!run.ready())
         throw new Error(`plugin ${run.id} is ${run.state}${run.reason === null ? '' : `: ${run.reason}`}`);
-      if (job.removesByAge === true && !(await trust.look()).believed) return;
+      if (job.removesByAge === true && !(await trust.check()).believed) return;
       await job.run(call);
     },
   };

@@ -9,7 +9,7 @@
  *
  * Structurally typed: a collection of the store port is such a collection of rows.
  */
-import { elapsed } from './clocks/elapsed.js';
+import { elapsed } from './clock-skew.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import { pages } from './paging.js';
 

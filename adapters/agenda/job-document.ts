@@ -20,9 +20,8 @@ export interface JobDoc {
   key?: string;
   /** The same, kept while it runs, for a retry. */
   wanted_key?: string;
-  next_run_at?: string | null;
   due_at?: string;
-  /** How far ahead of its writing `due_at` lay, in milliseconds (due-times.ts). */
+  /** How far ahead of its writing `due_at` lay, in milliseconds (lib/clock-skew.ts). */
   ahead_ms?: number;
   /** Token of the run that has the lock. */
   lock?: string;

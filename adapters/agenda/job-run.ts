@@ -1,13 +1,12 @@
-/** Runs of jobs, each within its time: what a run throws, Agenda records; what it comes to is counted and told here. */
+/** Runs jobs within their time limits, and counts and logs their results. Agenda records what a run throws. */
 import type { Job } from 'agenda';
-import { isStoreFault } from '../../lib/store-fault.js';
 import type { JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Counter } from '../../ports/metrics.js';
-import type { FaultLines } from './fault-lines.js';
-import type { LockKey } from './held-locks.js';
+import { isStoreFault } from '../../lib/store-fault.js';
 import type { Payload } from './job-document.js';
 import { LoopWatch } from './loop-watch.js';
+import type { LockKey } from './repository.js';
 
 export const TIMEOUT_MS = 60_000;
 
@@ -23,28 +22,27 @@ function countAttempt({ attrs }: Job<Payload>): { attempt: number; lastAttempt: 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 export class JobRuns {
-  /** What a run threw; Agenda keeps only the words. */
+  /** What a run threw; Agenda stores only the message. */
   readonly errors = new WeakMap<object, Error>();
   readonly #aborts = new Set<AbortController>();
   readonly #blocking = new LoopWatch((jobs, ms) =>
     this.log.warn({ jobs, ms }, `the event loop stood still for ${ms} ms while ${jobs.join(', ')} ran`),
   );
-  /** The drain ran out of time: what fails from here on is not the job's fault. */
+  /** The drain timed out: later failures are not the job's fault. */
   #interrupted = false;
 
   /**
    * @param times `marginMs`: from the end of a job's time to the end of its lock; `lockMs`: how long a lock is stored
-   * @param renew makes a lock longer; false: another process has it
+   * @param renew renews a lock; false: another process has it
    */
   constructor(
     private readonly counter: Counter,
-    private readonly faults: FaultLines,
     private readonly log: Logger,
     private readonly times: { marginMs: number; lockMs: number },
     private readonly renew: (lock: LockKey) => Promise<boolean>,
   ) {}
 
-  /** Runs under way are told to stop, and what begins from here on does not. */
+  /** Aborts the current runs, and prevents further ones. */
   interrupt(): void {
     this.#interrupted = true;
     for (const controller of this.#aborts) controller.abort(STOPPING);
@@ -63,23 +61,22 @@ export class JobRuns {
     } catch (error) {
       this.errors.set(job, asError(error));
       if (this.#interrupted) payload.interrupted = true;
-      else this.#tell(spec, job, error);
+      else this.#report(spec, job, error);
       throw asError(error);
     }
   }
 
-  #tell(spec: JobSpec, job: Job<Payload>, error: unknown): void {
+  #report(spec: JobSpec, job: Job<Payload>, error: unknown): void {
     this.counter.inc({ job: spec.name, result: 'error' });
     const { attempt, lastAttempt } = countAttempt(job);
-    const line = { job_id: String(job.attrs._id), failures: attempt };
-    if (isStoreFault(error)) this.faults.tell('a job failed', error, { job: spec.name }, line);
-    else if (lastAttempt) this.log.error({ job: spec.name, ...line, err: error }, 'a job failed');
-    else this.log.warn({ job: spec.name, ...line, reason: asError(error).message }, 'a job failed and will be retried');
+    const line = { job: spec.name, job_id: String(job.attrs._id), failures: attempt };
+    if (lastAttempt || isStoreFault(error)) this.log.error({ ...line, err: error }, 'a job failed');
+    else this.log.warn({ ...line, reason: asError(error).message }, 'a job failed and will be retried');
   }
 
   /**
    * A run that ignores its signal counts as failed before its lock ends; one whose lock was lost, as by a pause of the
-   * whole process, is told to stop.
+   * whole process, is aborted.
    */
   async #within(spec: JobSpec, job: Job<Payload>): Promise<void> {
     const { attrs } = job;
@@ -113,7 +110,7 @@ export class JobRuns {
       if (await this.renew(lock)) return;
       run.abort(new Error(`the lock of job ${name} was lost to another process`));
     } catch (error) {
-      this.faults.tell('the lock of a job could not be made longer', error, { job: name });
+      this.log.error({ err: error, job: name }, 'the lock of a job could not be made longer');
     }
   }
 }

@@ -1,5 +1,7 @@
-/** Whether the definition of a job can be kept. */
-import type { JobSpec } from '../../ports/jobs.js';
+/** Definitions of jobs: their validation, and what `list` returns of them (ports/jobs.ts). */
+import { isoOf } from '../../lib/time.js';
+import type { JobInfo, JobSpec } from '../../ports/jobs.js';
+import type { JobDoc } from './job-document.js';
 
 const MAX_MS = 2 ** 31 - 1;
 const NAME = /^[a-z][a-z0-9_.-]{0,99}$/;
@@ -24,4 +26,32 @@ export function checkSpec({ name, everyMs, cron, timeoutMs }: JobSpec, next: (cr
   } catch (error) {
     refuse(`cron cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** @param docs of all jobs @param now RFC 3339 */
+export function describeJob(spec: JobSpec, docs: readonly JobDoc[], now: string): JobInfo {
+  const own = docs.filter(({ name }) => name === spec.name);
+  const named = own.find(({ id }) => id === spec.name);
+  const locked = own.filter(({ lock, due_at }) => lock !== undefined && (due_at ?? '') > now);
+  const waiting = own.find(({ lock, due_at }) => lock === undefined && due_at !== undefined);
+  // Its last attempt failed, and another one follows.
+  const retried = own.find(({ id, fail_reason }) => id !== spec.name && typeof fail_reason === 'string');
+  const lastRuns = own.flatMap(({ last_run_at }) => last_run_at ?? []).toSorted();
+  return {
+    name: spec.name,
+    every_ms: spec.everyMs ?? null,
+    cron: spec.cron ?? null,
+    running: locked.length > 0,
+    last_run_at: lastRuns.at(-1) ?? null,
+    last_finished_at: named?.last_finished_at ?? null,
+    next_run_at: waiting?.due_at ?? nextRunAfter(spec, named),
+    fail_count: retried?.fail_count ?? named?.fail_count ?? 0,
+    fail_reason: retried?.fail_reason ?? named?.fail_reason ?? null,
+  };
+}
+
+/** Of a repeating job that runs: its interval counts from the start of the run. */
+function nextRunAfter({ everyMs }: JobSpec, running: JobDoc | undefined): string | null {
+  const started = Date.parse((running?.lock !== undefined && running.last_run_at) || '');
+  return everyMs === undefined || Number.isNaN(started) ? null : isoOf(started + everyMs);
 }

@@ -1,17 +1,24 @@
 /**
  * Background work (ports/jobs.ts) on Agenda, stored in the DocumentStore.
  *
- * Agenda polls, limits what runs at once and computes when a job comes next; the locks are repository.ts's. A poll
- * every two seconds finds what other processes stored; what this process stores is taken at once. A run has its job's
- * time limit: then its signal aborts, and half a second later a run that ignores it is counted as failed and its lock
- * given back. A lock is short and made longer while its run lasts: of a process that died every job is free within a
- * minute, whatever its time limit. Work is at least once: a job whose process dies runs again.
+ * Agenda polls, limits concurrency and computes retries; repository.ts locks. A poll finds what other processes stored;
+ * what this process stores is taken immediately. At its time limit the signal of a run aborts, and half a second later
+ * a run that ignores it counts as failed and its lock is given back. Locks are short and renewed while the run lasts:
+ * after a crash every job is free within a minute. Work is at least once: a job whose process dies runs again.
  * Rejected: Agenda's MongoDB backend (a second engine would behave differently), and intervals in words.
  */
-import { Agenda, InMemoryNotificationChannel, Job, toJobId, type JobDefinition, type JobParameters } from 'agenda';
+import {
+  Agenda,
+  InMemoryNotificationChannel,
+  Job,
+  toJobId,
+  type JobDefinition,
+  type JobParameters,
+  type JobRepository,
+} from 'agenda';
 import { Settings } from 'luxon';
 import { ServiceError } from '../../kernel/errors.js';
-import { RepeatedLines } from '../../lib/text/repeated-lines.js';
+import type { RepeatedLines } from '../../lib/text/repeated-lines.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { EnqueueOptions, JobInfo, Jobs, JobSpec } from '../../ports/jobs.js';
@@ -19,16 +26,11 @@ import type { Logger } from '../../ports/logger.js';
 import type { Counter, Metrics } from '../../ports/metrics.js';
 import type { DocumentStore, Json } from '../../ports/store.js';
 import type { Payload } from './job-document.js';
-import { FaultLines } from './fault-lines.js';
-import { describe } from './job-info.js';
 import { JobRuns, TIMEOUT_MS } from './job-run.js';
-import { checkSpec, repeatOf } from './job-spec.js';
+import { checkSpec, describeJob, repeatOf } from './job-spec.js';
 import { StoreJobRepository } from './repository.js';
 
-/**
- * Luxon, by which the queue reckons, asks Node for the language of the system with its first time. For that answer,
- * which no job needs, Node reads 7 MB about all languages, and keeps them.
- */
+/** Without a locale, Luxon makes Node load 7 MB of data about all languages. */
 Settings.defaultLocale = 'en-US';
 
 export { JOBS_COLLECTION } from './job-document.js';
@@ -42,7 +44,7 @@ export interface AgendaJobsOptions {
   maxConcurrency?: number;
   /** From the end of a job's time to the end of its lock. Default 1,000. */
   marginMs?: number;
-  /** A lock is stored for at most so long, and made longer three times in it while its run lasts. Default 45,000. */
+  /** A lock is stored for at most so long, and renewed three times in it while its run lasts. Default 45,000. */
   lockMs?: number;
   /** First delay of a retry; it doubles each time, up to an hour. Default 1,000. */
   retryBaseMs?: number;
@@ -52,9 +54,10 @@ export interface AgendaJobsPorts {
   store: DocumentStore;
   clock: Clock;
   ids: Ids;
+  /** Limits repeated lines about an unavailable store (adapters/node/store-fault-log.ts). */
   log: Logger;
   metrics: Metrics;
-  /** What was told of the store's faults, shared with the other parts that tell of them. */
+  /** The repeated lines of `log`. */
   faults?: RepeatedLines;
 }
 
@@ -73,7 +76,6 @@ export class AgendaJobs implements Jobs {
   private readonly channel = new InMemoryNotificationChannel();
   private readonly agenda: Agenda;
   private readonly log: Logger;
-  private readonly faults: FaultLines;
   private readonly clock: Clock;
   private readonly work: JobRuns;
   private readonly nudged = new Set<string>();
@@ -93,16 +95,11 @@ export class AgendaJobs implements Jobs {
     };
     this.log = ports.log;
     this.clock = ports.clock;
-    this.faults = new FaultLines(
-      ports.log,
-      ports.faults ?? new RepeatedLines(() => ports.clock.monotonic()),
-      ports.clock,
-    );
     this.runs = ports.metrics.counter('aos_job_runs_total', 'Runs of background jobs, by job and result', {
       job: [],
       result: RESULTS,
     });
-    this.work = new JobRuns(this.runs, this.faults, ports.log, this.options, (lock) => this.repository.renew(lock));
+    this.work = new JobRuns(this.runs, ports.log, this.options, (lock) => this.repository.renew(lock));
     for (const result of RESULTS) this.runs.inc({ job: 'engine', result }, 0);
     ports.metrics.gauge('aos_job_queue_age_seconds', 'How long the longest waiting of the due jobs has been due', () =>
       this.repository.rows.queueAge(),
@@ -111,22 +108,17 @@ export class AgendaJobs implements Jobs {
       const spec = this.specs.get(name);
       return spec && Math.min((spec.timeoutMs ?? TIMEOUT_MS) + this.options.marginMs, this.options.lockMs);
     };
-    const { store, clock, ids } = ports;
     this.repository = new StoreJobRepository({
-      store,
-      clock,
-      ids,
-      faults: this.faults,
+      ...ports,
       leaseMs: lease,
       lockMs: this.options.lockMs,
       names: () => [...this.specs.keys()],
       next: (cron) => this.nextAt(cron),
-      freshMs: this.options.marginMs / 4,
     });
     this.agenda = new Agenda({
       backend: {
         name: 'DocumentStore',
-        repository: this.repository,
+        repository: this.repository as Partial<JobRepository> as JobRepository,
         notificationChannel: this.channel,
         ownsConnection: false,
         connect: () => Promise.resolve(),
@@ -134,14 +126,14 @@ export class AgendaJobs implements Jobs {
       },
       processEvery: this.options.pollMs,
       maxConcurrency: this.options.maxConcurrency,
-      // Agenda looks after its runs twice in this time; its own limit never strikes (repository.ts, FAR).
+      // Interval of Agenda's checks of its runs; its own limit never applies (repository.ts, FAR).
       defaultLockLifetime: this.options.pollMs,
     });
     this.agenda.on('error', (error: Error) => {
       this.runs.inc({ job: 'engine', result: 'error' });
-      this.faults.tell('jobs: an error outside of any job', error);
+      this.log.error({ err: error }, 'jobs: an error outside of any job');
     });
-    // A place is free: whatever waits need not wait for the next poll. Of a repeating job nothing else waits.
+    // A slot is free: waiting jobs need not wait for the next poll. A repeating job has no others.
     this.agenda.on('complete', ({ attrs: { name } }: Job) => {
       const spec = this.specs.get(name);
       if (spec !== undefined && repeatOf(spec) === undefined) this.nudge(name);
@@ -178,15 +170,11 @@ export class AgendaJobs implements Jobs {
 
   async start(): Promise<void> {
     this.started = true;
-    const { rows, times } = this.repository;
+    const { rows } = this.repository;
     const stored = await rows.named([...this.specs.keys()]);
     for (const spec of this.specs.values()) {
       const repeat = repeatOf(spec);
-      if (repeat === undefined) continue;
-      // At once, or at the next time that the cron expression names.
-      const first = typeof repeat === 'number' ? times.in(0) : times.at(Date.parse(this.nextAt(repeat)));
-      const latest = typeof repeat === 'number' ? times.in(repeat) : first;
-      await rows.schedule(spec.name, repeat, first, latest, stored.get(spec.name));
+      if (repeat !== undefined) await rows.schedule(spec.name, repeat, stored.get(spec.name));
     }
     await this.agenda.start();
   }
@@ -199,12 +187,12 @@ export class AgendaJobs implements Jobs {
     const spec = this.spec(name);
     const time = options.at === undefined ? this.clock.now() : Date.parse(options.at);
     if (Number.isNaN(time)) throw new TypeError(`job ${name}: "at" is no time`);
-    const { rows, times } = this.repository;
+    const { rows } = this.repository;
     if (repeatOf(spec) === undefined) {
-      await rows.add(name, data as Json, times.at(time), options.key, options.retry ?? 0);
+      await rows.add(name, data as Json, rows.at(time), options.key, options.retry ?? 0);
     } else {
       if (data !== null) throw new TypeError(`job ${name} repeats and takes no data`);
-      await rows.bringForward(name, times.at(time));
+      await rows.bringForward(name, rows.at(time));
     }
     this.nudge(name, time - this.clock.now());
   }
@@ -224,9 +212,9 @@ export class AgendaJobs implements Jobs {
   }
 
   async list(): Promise<JobInfo[]> {
-    const docs = await this.repository.rows.look([...this.specs.keys()]);
+    const docs = await this.repository.rows.list([...this.specs.keys()]);
     const now = this.clock.iso();
-    return [...this.specs.values()].map((spec) => describe(spec, docs, now));
+    return [...this.specs.values()].map((spec) => describeJob(spec, docs, now));
   }
 
   async drain(timeoutMs = 10_000): Promise<void> {
@@ -239,13 +227,13 @@ export class AgendaJobs implements Jobs {
     if (await this.idleWithin(timeoutMs - grace)) return;
     this.work.interrupt();
     if (await this.idleWithin(grace)) return;
-    this.log.warn({ running: this.repository.held.size }, 'jobs: some are still running at the end of the drain');
+    this.log.warn({ running: this.repository.runningCount }, 'jobs: some are still running at the end of the drain');
   }
 
   private async idleWithin(ms: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
-    const idle = await Promise.race([this.repository.held.whenIdle().then(() => true), late]);
+    const idle = await Promise.race([this.repository.whenIdle().then(() => true), late]);
     clearTimeout(timer);
     return idle;
   }
@@ -261,7 +249,7 @@ export class AgendaJobs implements Jobs {
     return Math.min(MAX_RETRY_MS, this.options.retryBaseMs * 2 ** (attempt - 1));
   }
 
-  /** Makes Agenda look for jobs of this name now, or when `inMs` have passed; further ahead the poll will find them. */
+  /** Makes Agenda poll for jobs of this name in `inMs`; jobs further ahead are found by the regular poll. */
   private nudge(name: string, inMs = 0): void {
     if (inMs > this.options.pollMs) return;
     if (inMs > 0) {
@@ -274,7 +262,7 @@ export class AgendaJobs implements Jobs {
       this.nudged.delete(name);
       if (!this.started || this.repository.stopping || this.channel.state !== 'connected') return;
       const note = { jobId: toJobId(name), jobName: name, nextRunAt: null, priority: 0, timestamp: new Date() };
-      this.channel.publish(note).catch((error: unknown) => this.faults.tell('jobs: a nudge failed', error));
+      this.channel.publish(note).catch((error: unknown) => this.log.error({ err: error }, 'jobs: a nudge failed'));
     });
   }
 }

@@ -3,136 +3,164 @@
  * lock's token: a process that lost its lock (it was too slow, or stopped by a debugger) can neither start nor finish
  * a job that another process has taken over.
  *
- * Times are this machine's (due-times.ts). A lock is short and renewed while its run lasts (job-run.ts); that of
- * a short job outlives its time limit by a margin, which also covers clocks that differ a little. Agenda's own watch
- * over `lockedAt` is switched off (`FAR`): the limit is kept in job-run.ts, by the job's own.
+ * A lock is short and renewed while its run lasts (job-run.ts); that of a short job outlives its time limit by
+ * a margin, which also covers clocks that differ a little. Agenda's own check of `lockedAt` is switched off (`FAR`),
+ * since job-run.ts enforces the time limit of each job.
  */
 import { hostname } from 'node:os';
-import type { JobParameters, JobRepository } from 'agenda';
+import { toJobId, type JobParameters, type JobRepository } from 'agenda';
+import { ClockSteps } from '../../lib/clock-skew.js';
 import { redactText } from '../../lib/text/hidden-texts.js';
+import type { RepeatedLines } from '../../lib/text/repeated-lines.js';
+import { isoOf } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
+import type { Logger } from '../../ports/logger.js';
 import type { Collection, DocumentStore, Filter, Json, Update } from '../../ports/store.js';
-import { Anchoring } from './anchoring.js';
-import { DueTimes, type Due } from './due-times.js';
-import type { FaultLines } from './fault-lines.js';
-import { HeldLocks, type LockKey } from './held-locks.js';
 import { JOBS_COLLECTION, type JobDoc, type Payload } from './job-document.js';
-import { DUE, FAR, parameters } from './job-parameters.js';
-import { JobRows } from './job-rows.js';
+import { JobRows, type Due } from './job-rows.js';
 
 const OWNER = `${hostname()}:${process.pid}`;
+const FAR = new Date('9999-12-31T00:00:00.000Z');
+/** A taken job is due, whatever the time of day does until it starts. */
+const DUE = new Date(0);
+/** A run that starts so soon after its lock was stored does not renew it. */
+const FRESH_MS = 250;
 
-const unused = (method: string): never => {
-  throw new Error(`${method} is not used: ports/jobs.ts asks by Jobs.list`);
-};
+/** Names a lock: the stored token, and the document that has it. */
+export interface LockKey {
+  id: string;
+  token: string;
+}
+
+interface HeldLock extends LockKey {
+  /** When the run started, or else when the lock was taken, by the monotonic clock. */
+  since: number;
+  /** When the run started, RFC 3339; null: it has not. */
+  started_at: string | null;
+}
 
 export interface RepositoryParts {
   store: DocumentStore;
   clock: Clock;
   ids: Ids;
-  faults: FaultLines;
-  /** For how long a lock of this name is stored; undefined for names that this process does not run. */
-  leaseMs(name: string): number | undefined;
-  /** The same of a run that lasts. */
+  log: Logger;
+  /** The repeated log lines that end when the store answers again. */
+  faults?: RepeatedLines;
+  /** How long a lock of this name is stored; undefined for names that this process does not run. */
+  leaseMs: (name: string) => number | undefined;
+  /** How long a renewed lock is stored; no lock is stored for longer. */
   lockMs: number;
-  names(): string[];
-  /** When a job with this cron expression runs next, RFC 3339. */
-  next(cron: string): string;
-  /** Up to this long after it was taken, a run begins under the lock that it has. */
-  freshMs: number;
+  names: () => string[];
+  /** When a cron expression fires next, RFC 3339. */
+  next: (cron: string) => string;
 }
 
-export class StoreJobRepository implements JobRepository {
-  readonly held: HeldLocks;
-  readonly times: DueTimes;
+/** What Agenda's processor calls of its storage. */
+type UsedRepository = Pick<JobRepository, 'connect' | 'getNextJobToRun' | 'saveJobState' | 'unlockJob' | 'unlockJobs'>;
+
+export class StoreJobRepository implements UsedRepository {
   readonly rows: JobRows;
   /** Set when no job may be taken any more. */
   stopping = false;
   private readonly jobs: Collection<JobDoc>;
-  private readonly anchoring: Anchoring;
-  private glance: Promise<ReadonlyMap<string, JobDoc> | null> | null = null;
+  private readonly steps: ClockSteps;
+  /** Locks of this process by token: a job that is given back may be taken again before that is acknowledged. */
+  private readonly held = new Map<string, HeldLock>();
+  private readonly idle: (() => void)[] = [];
+  private dueNames: Promise<ReadonlySet<string>> | null = null;
+  private unavailableSince: number | null = null;
 
   constructor(private readonly parts: RepositoryParts) {
-    const { store, clock, ids } = parts;
-    const leaseMs = (name: string): number | undefined => parts.leaseMs(name);
+    const { store, clock, ids, lockMs } = parts;
     this.jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
-    this.held = new HeldLocks(clock);
-    this.times = new DueTimes(clock, () => Math.max(0, ...parts.names().map((name) => leaseMs(name) ?? 0)));
-    this.rows = new JobRows(this.jobs, clock, ids, this.times);
-    this.anchoring = new Anchoring(this.jobs, clock, this.times, leaseMs, (cron) => parts.next(cron));
+    this.steps = new ClockSteps(clock, lockMs);
+    this.rows = new JobRows(this.jobs, clock, ids, parts.next);
   }
 
   async connect(): Promise<void> {}
 
-  /** Polls go on for ever: the first to be answered again says that the store is back. */
-  private async watched<T>(poll: Promise<T>): Promise<T> {
-    const { faults } = this.parts;
+  get runningCount(): number {
+    return this.held.size;
+  }
+
+  /** Resolves when this process holds no lock. */
+  async whenIdle(): Promise<void> {
+    if (this.held.size > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
+  }
+
+  private hold({ id, token }: LockKey): void {
+    this.held.set(token, { id, token, since: this.parts.clock.monotonic(), started_at: null });
+  }
+
+  private drop({ token }: LockKey): void {
+    this.held.delete(token);
+    if (this.held.size === 0) for (const resolve of this.idle.splice(0)) resolve();
+  }
+
+  /** Logs when the store answers again. */
+  private async findDueNames(): Promise<ReadonlySet<string>> {
+    const { clock, log, faults, names } = this.parts;
     try {
-      const found = await poll;
-      faults.answered();
+      const found = await this.rows.findDueNames(names());
+      if (this.unavailableSince !== null) {
+        const seconds = Math.round((clock.monotonic() - this.unavailableSince) / 1000);
+        this.unavailableSince = null;
+        log.warn({ seconds, left_out: faults?.over() ?? 0 }, 'the store answers again');
+      }
       return found;
     } catch (error) {
-      faults.away();
+      this.unavailableSince ??= clock.monotonic();
       throw error;
     }
   }
 
-  private async due(): Promise<ReadonlyMap<string, JobDoc> | null> {
-    await this.anchoring.look();
-    return this.rows.dueDocs(this.parts.names());
-  }
-
-  /** One question to the store for all names that are asked in the same turn of the event loop. */
-  private glanceOnce(): Promise<ReadonlyMap<string, JobDoc> | null> {
-    if (this.glance === null) {
-      this.glance = this.watched(this.due());
-      queueMicrotask(() => (this.glance = null));
+  /** One query for all names that Agenda polls in the same turn of the event loop. */
+  private findDueNamesOnce(): Promise<ReadonlySet<string>> {
+    if (this.dueNames === null) {
+      this.dueNames = this.findDueNames();
+      queueMicrotask(() => (this.dueNames = null));
     }
-    return this.glance;
+    return this.dueNames;
   }
 
   async getNextJobToRun(name: string): Promise<JobParameters | undefined> {
-    const lease = this.parts.leaseMs(name);
-    if (this.stopping || lease === undefined) return undefined;
-    const due = await this.glanceOnce();
-    if (due !== null && !due.has(name)) return undefined;
-    const token = this.parts.ids.uuid();
-    const taken = await this.jobs.change(
-      { name, ...this.free() },
-      { set: { lock: token, owner: OWNER, ...this.times.in(lease), last_run_at: this.times.now() }, unset: ['key'] },
-      { sort: [['due_at', 'asc']] },
-    );
-    if (!taken) return undefined;
-    const lock = { id: taken.doc.id, token };
-    this.held.take(lock);
-    if (!this.stopping) return parameters(taken.doc, token);
-    await this.giveBack([lock]);
+    if (this.stopping || this.parts.leaseMs(name) === undefined) return undefined;
+    if (!(await this.findDueNamesOnce()).has(name)) return undefined;
+    const now = this.parts.clock.iso();
+    const end = this.lockEnd();
+    const free =
+      end === now ? { due_at: { lte: now } } : { or: [{ lock: null, due_at: { lte: now } }, { due_at: { lte: end } }] };
+    const job = await this.lock(name, { name, ...free }, { unset: ['key'] });
+    if (job === undefined || !this.stopping) return job;
+    await this.unlockJob(job);
     return undefined;
   }
 
-  /** Due, and under no lock that lasts. */
-  private free(): Filter {
-    const now = this.times.now();
-    const end = this.times.lockEnd();
-    return end === now
-      ? { due_at: { lte: now } }
-      : { or: [{ lock: null, due_at: { lte: now } }, { due_at: { lte: end } }] };
+  /**
+   * Locks up to this time are over. After a step ahead they would end early, so until the longest is over by the
+   * monotonic clock, the clock before counts.
+   */
+  private lockEnd(): string {
+    this.steps.check();
+    return isoOf(this.parts.clock.now() - Math.max(0, this.steps.recentMs));
   }
 
   /** Locks the document named like the job, for `runNow`; undefined when another process holds it. */
   async lockNamed(name: string, repeat: number | string | undefined, data: Json): Promise<JobParameters | undefined> {
-    const lease = this.parts.leaseMs(name) ?? 0;
     const setOnInsert = { name, fail_count: 0, ...(repeat === undefined ? {} : { repeat }) };
     await this.jobs.change({ id: name }, { setOnInsert }, { upsert: true });
+    return this.lock(name, { id: name, or: [{ lock: null }, { due_at: { lte: this.lockEnd() } }] }, { set: { data } });
+  }
+
+  private async lock(name: string, free: Filter, more: Update): Promise<JobParameters | undefined> {
     const token = this.parts.ids.uuid();
-    const taken = await this.jobs.change(
-      { id: name, or: [{ lock: null }, { due_at: { lte: this.times.lockEnd() } }] },
-      { set: { lock: token, owner: OWNER, ...this.times.in(lease), last_run_at: this.times.now(), data } },
-    );
+    const lease = this.rows.in(this.parts.leaseMs(name) ?? 0);
+    const set = { lock: token, owner: OWNER, ...lease, last_run_at: this.parts.clock.iso(), ...more.set };
+    const taken = await this.jobs.change(free, { ...more, set }, { sort: [['due_at', 'asc']] });
     if (!taken) return undefined;
-    this.held.take({ id: name, token });
-    return parameters(taken.doc, token);
+    this.hold({ id: taken.doc.id, token });
+    return toParameters(taken.doc, token);
   }
 
   /** Agenda saves a job twice: locked when it begins, unlocked when it is over. @throws Error when the lock was lost */
@@ -140,59 +168,54 @@ export class StoreJobRepository implements JobRepository {
     const id = String(job._id);
     const lock = { id, token: (job.data as Payload).token };
     const begins = Boolean(job.lockedAt);
-    // Agenda takes the time from its own record to watch the run, also while its end is being stored: without one a run
-    // whose end takes long to store would be told as canceled, and its place given away before it is free.
+    // Agenda checks the run by this time also while its end is being stored. Without it, a run whose end takes long to
+    // store would be logged as canceled, and its slot given away before it is free.
     job.lockedAt = FAR;
     try {
-      const kept = begins ? await this.begin(lock, job) : await this.finish(lock, job);
-      if (!kept) throw new Error(`the lock of job ${job.name} was lost to another process`);
-      if (!begins) this.held.drop(lock);
+      const isStored = begins ? await this.begin(lock, job) : await this.finish(lock, job);
+      if (!isStored) throw new Error(`the lock of job ${job.name} was lost to another process`);
+      if (!begins) this.drop(lock);
     } catch (error) {
       if (begins) {
         // Nothing has begun: another process need not wait for the lock to end.
         await this.giveBack([lock]);
       } else {
-        this.held.drop(lock);
+        this.drop(lock);
         // Agenda drops what this throws at the end of a run; the lock then ends by itself and the job runs again.
-        this.parts.faults.tell('the end of a job could not be stored', error, { job: job.name });
+        this.parts.log.error({ err: error, job: job.name }, 'the end of a job could not be stored');
       }
       throw error;
     }
   }
 
   private async begin(lock: LockKey, job: JobParameters): Promise<boolean> {
-    const { clock, freshMs } = this.parts;
-    const takenAt = this.held.get(lock)?.since ?? -Infinity;
-    this.held.begin(lock);
-    // Nearly every run begins as it is taken: the lock was stored a moment ago, with the time of the run.
-    if (clock.monotonic() - takenAt <= freshMs) return true;
-    const set = {
-      ...this.times.in(this.parts.leaseMs(job.name) ?? 0),
-      next_run_at: this.next(lock, job)?.due_at ?? null,
-      last_run_at: this.held.get(lock)?.began_at ?? null,
-    };
+    const { clock, leaseMs } = this.parts;
+    const held = this.held.get(lock.token);
+    const age = clock.monotonic() - (held?.since ?? -Infinity);
+    if (held) Object.assign(held, { since: clock.monotonic(), started_at: clock.iso() });
+    if (age <= FRESH_MS) return true;
+    const set = { ...this.rows.in(leaseMs(job.name) ?? 0), last_run_at: held?.started_at ?? null };
     return (await this.jobs.change({ id: lock.id, lock: lock.token }, { set })) !== null;
   }
 
-  /** Makes the lock of a run that lasts longer. False: it was lost to another process, or given back. */
+  /** Renews the lock of a run. False: it was lost to another process, or given back. */
   async renew(lock: LockKey): Promise<boolean> {
-    const lease = this.times.in(this.parts.lockMs);
-    return (await this.jobs.change({ id: lock.id, lock: lock.token }, { set: lease })) !== null;
+    const set = this.rows.in(this.parts.lockMs);
+    return (await this.jobs.change({ id: lock.id, lock: lock.token }, { set })) !== null;
   }
 
   private async finish(lock: LockKey, job: JobParameters): Promise<boolean> {
     const { id, token } = lock;
-    if ((job.data as Payload).interrupted) return this.rows.toWaiting(id, token, this.times.in(0));
-    const failed = (job.failCount ?? 0) > 0;
-    const held = this.held.get(lock);
+    if ((job.data as Payload).interrupted) return this.rows.toWaiting(id, token, this.rows.in(0));
+    const held = this.held.get(token);
     const outcome = {
-      last_run_at: held?.began_at ?? null,
-      last_finished_at: this.times.now(),
+      last_run_at: held?.started_at ?? null,
+      last_finished_at: this.parts.clock.iso(),
       fail_count: job.failCount ?? 0,
-      fail_reason: failed ? redactText(job.failReason ?? '').slice(0, 500) : null,
+      fail_reason: (job.failCount ?? 0) > 0 ? redactText(job.failReason ?? '').slice(0, 500) : null,
     };
-    const next = this.next(lock, job);
-    if (id === job.name) return this.finishNamed(id, token, outcome, next);
+    const next = this.next(job, held);
+    if (id === job.name) return this.finishNamed(lock, outcome, next);
     if (next !== null) return this.rows.toWaiting(id, token, next, outcome);
     const [removed] = await this.jobs.bulk([
       { remove: { id, lock: token } },
@@ -201,57 +224,43 @@ export class StoreJobRepository implements JobRepository {
     return removed !== undefined && 'n' in removed && removed.n === 1;
   }
 
-  /**
-   * An interval runs from the beginning of the last run, whatever the time of day did meanwhile; null: it does not run
-   * again.
-   */
-  private next(lock: LockKey, job: JobParameters): Due | null {
-    const { clock } = this.parts;
-    const repeat = job.repeatInterval;
-    if (typeof repeat === 'number') {
-      const passed = clock.monotonic() - (this.held.get(lock)?.since ?? clock.monotonic());
-      return this.times.in(Math.max(0, repeat - passed));
-    }
-    if (repeat !== undefined) return this.times.at(Date.parse(this.parts.next(repeat)));
-    // A retry: Agenda has just added its delay to the time of day.
-    return job.nextRunAt && job.nextRunAt > DUE ? this.times.in(job.nextRunAt.getTime() - Date.now()) : null;
+  private async finishNamed({ id, token }: LockKey, outcome: NonNullable<Update['set']>, next: Due | null) {
+    const unset = ['lock', 'owner', 'data', ...(next === null ? ['due_at', 'ahead_ms'] : [])];
+    const changed = await this.jobs.change({ id, lock: token }, { set: { ...outcome, ...next }, unset });
+    const wanted = changed?.doc.wanted_at;
+    if (wanted !== undefined) await this.rows.bringForward(id, this.rows.at(Date.parse(wanted)));
+    return changed !== null;
   }
 
-  private async finishNamed(
-    id: string,
-    token: string,
-    outcome: NonNullable<Update['set']>,
-    next: Due | null,
-  ): Promise<boolean> {
-    const changed = await this.jobs.change(
-      { id, lock: token },
-      {
-        set: { ...outcome, next_run_at: next?.due_at ?? null, ...next },
-        unset: ['lock', 'owner', 'data', ...(next === null ? ['due_at', 'ahead_ms'] : [])],
-      },
-    );
-    const wanted = changed?.doc.wanted_at;
-    if (wanted !== undefined) await this.rows.bringForward(id, this.times.at(Date.parse(wanted)));
-    return changed !== null;
+  /** Returns when the job runs next; null: never. An interval counts from the start of the run. */
+  private next({ repeatInterval: repeat, nextRunAt }: JobParameters, held: HeldLock | undefined): Due | null {
+    const now = this.parts.clock.monotonic();
+    if (typeof repeat === 'number') return this.rows.in(Math.max(0, repeat - (now - (held?.since ?? now))));
+    if (repeat !== undefined) return this.rows.atCron(repeat);
+    // A retry: Agenda has just added its delay to the time of day.
+    return nextRunAt && nextRunAt > DUE ? this.rows.in(nextRunAt.getTime() - Date.now()) : null;
   }
 
   /** Gives locks back in the background: a fault is logged, and the lock expires by itself. */
   private async giveBack(locks: readonly LockKey[]): Promise<void> {
     for (const lock of locks) {
-      if (this.held.get(lock) === undefined) continue;
+      if (!this.held.has(lock.token)) continue;
       try {
-        await this.rows.toWaiting(lock.id, lock.token, this.times.in(0));
+        await this.rows.toWaiting(lock.id, lock.token, this.rows.in(0));
       } catch (error) {
-        this.parts.faults.tell('a job could not be given back and waits for its lock to end', error);
+        this.parts.log.error(
+          { err: error, job: lock.id },
+          'a job could not be given back and waits for its lock to end',
+        );
       } finally {
-        this.held.drop(lock);
+        this.drop(lock);
       }
     }
   }
 
-  /** Gives back every lock under which nothing has begun. */
+  /** Gives back every lock whose run has not started. */
   async releaseUnstarted(): Promise<void> {
-    await this.giveBack(this.held.those(({ started }) => !started));
+    await this.giveBack([...this.held.values()].filter(({ started_at }) => started_at === null));
   }
 
   async unlockJob(job: JobParameters): Promise<void> {
@@ -259,19 +268,21 @@ export class StoreJobRepository implements JobRepository {
   }
 
   async unlockJobs(ids: readonly string[]): Promise<void> {
-    await this.giveBack(this.held.those(({ id }) => ids.includes(id)));
+    await this.giveBack([...this.held.values()].filter(({ id }) => ids.includes(id)));
   }
+}
 
-  // What Agenda's own interface offers beyond this: none of it is called by its processor.
-  queryJobs = async (): Promise<never> => unused('queryJobs');
-  getJobsOverview = async (): Promise<never> => unused('getJobsOverview');
-  getDistinctJobNames = async (): Promise<never> => unused('getDistinctJobNames');
-  getJobById = async (): Promise<never> => unused('getJobById');
-  getQueueSize = async (): Promise<never> => unused('getQueueSize');
-  removeJobs = async (): Promise<never> => unused('removeJobs');
-  saveJob = async (): Promise<never> => unused('saveJob');
-  lockJob = async (): Promise<never> => unused('lockJob');
-  disableJobs = async (): Promise<never> => unused('disableJobs');
-  enableJobs = async (): Promise<never> => unused('enableJobs');
-  purgeAllJobs = async (): Promise<never> => unused('purgeAllJobs');
+/** Returns a taken job as Agenda runs it. */
+function toParameters({ id, name, repeat, data, retry, fail_count }: JobDoc, token: string): JobParameters<Payload> {
+  return {
+    _id: toJobId(id),
+    name,
+    priority: 0,
+    type: repeat === undefined ? 'normal' : 'single',
+    nextRunAt: DUE,
+    lockedAt: FAR,
+    data: { data: data ?? null, retry: retry ?? 0, token },
+    ...(repeat === undefined ? {} : { repeatInterval: repeat, repeatTimezone: 'UTC' }),
+    ...(fail_count === undefined ? {} : { failCount: fail_count }),
+  };
 }

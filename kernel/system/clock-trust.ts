@@ -1,82 +1,73 @@
-/**
- * The clock that deleting by age asks before it acts (decision 050). Its note lies in the store, so that it is known
- * across starts and to all processes.
- */
-import { judge, PROOF_MS, type ClockNote, type Doubt } from '../../lib/clocks/believed.js';
+/** Checks the clock before anything is deleted by age (decision 050). The note is stored, so processes share it. */
+import { evaluateClock, PROOF_MS, type ClockNote } from '../../lib/clock-skew.js';
 import { MINUTE_MS } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ClockState } from '../../ports/domain/system.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Collection, Doc, DocumentStore } from '../../ports/store.js';
 
-type NoteDoc = Doc & ClockNote;
-
 const ID = 'clock';
-/** Between two looks of a process, and how old a note grows. */
-const EVERY_MS = 5 * MINUTE_MS;
+/** Interval of the checks, and how old a note may become. */
+const INTERVAL_MS = 5 * MINUTE_MS;
 
 export class ClockTrust {
-  readonly #notes: Collection<NoteDoc>;
-  #looked: number | null = null;
-  #doubted = false;
+  readonly #notes: Collection<Doc & ClockNote>;
+  #checkedAt: number | null = null;
+  #isTrusted = true;
 
   constructor(private readonly parts: { store: DocumentStore; clock: Clock; log: Logger }) {
     this.#notes = parts.store.collection('kernel_clock');
   }
 
-  /** Asks the store. */
-  async look(): Promise<ClockState> {
+  /** Checks the clock against the stored note. */
+  async check(): Promise<ClockState> {
     const { clock } = this.parts;
-    const known = await this.#notes.get(ID);
-    const at = { now: clock.now(), monotonic: clock.monotonic(), epoch: clock.epoch };
-    const { note, ahead_ms } = judge(known, at, this.#looked);
-    const writes = isWorthWriting(known, note, ahead_ms > 0);
-    if (writes) await this.#notes.change({ id: ID }, { set: { ...note } }, { upsert: true });
-    // Running with a clock that is doubted counts from the note.
-    if (writes || ahead_ms === 0 || this.#looked === null) this.#looked = at.monotonic;
-    this.#tell(ahead_ms, note.doubt);
+    const last = await this.#notes.get(ID);
+    const reading = { now: clock.now(), monotonic: clock.monotonic(), epoch: clock.epoch };
+    const { note, ahead_ms } = evaluateClock(last, reading, this.#checkedAt);
+    const isTrusted = ahead_ms === 0;
+    const isStale =
+      last === null ||
+      Math.abs(note.at - last.at) >= INTERVAL_MS ||
+      // After a boot the running time of an untrusted clock counts by the new monotonic clock.
+      (isTrusted ? last.doubted_ms > 0 : last.epoch !== note.epoch);
+    if (isStale) await this.#notes.change({ id: ID }, { set: { ...note } }, { upsert: true });
+    // The running time of an untrusted clock counts from the stored note.
+    if (isStale || isTrusted || this.#checkedAt === null) this.#checkedAt = reading.monotonic;
+    const ahead_seconds = Math.round(ahead_ms / 1000);
+    this.#log(isTrusted, note, ahead_seconds);
     return {
-      believed: ahead_ms === 0,
+      believed: isTrusted,
       leapt: note.doubt === 'leap',
-      ahead_seconds: Math.round(ahead_ms / 1000),
-      believed_in_seconds: ahead_ms === 0 ? 0 : Math.ceil((PROOF_MS - note.doubted_ms) / 1000),
+      ahead_seconds,
+      believed_in_seconds: isTrusted ? 0 : Math.ceil((PROOF_MS - note.doubted_ms) / 1000),
     };
   }
 
-  /** Looks now and every few minutes, so that a short stop is not taken for a leap. Answers how that ends. */
+  /** Checks the clock now and periodically, so that a short stop is not a leap. @returns a function that ends it */
   async watch(): Promise<() => Promise<void>> {
     let last: Promise<unknown> = Promise.resolve();
-    const look = (): void => {
-      last = this.look().catch((err: unknown) => this.parts.log.warn({ err }, 'the clock was not compared'));
+    const check = (): void => {
+      last = this.check().catch((err: unknown) => this.parts.log.warn({ err }, 'the clock was not compared'));
     };
-    look();
+    check();
     await last;
-    const timer = setInterval(look, EVERY_MS).unref();
+    const timer = setInterval(check, INTERVAL_MS).unref();
     return async () => {
       clearInterval(timer);
       await last;
     };
   }
 
-  /** After a stop of the machine it is no fault, and told as what the service waits for. */
-  #tell(ahead_ms: number, doubt: Doubt | null): void {
-    const doubted = ahead_ms > 0;
-    if (doubted === this.#doubted) return;
-    this.#doubted = doubted;
+  #log(isTrusted: boolean, { doubt }: ClockNote, ahead_seconds: number): void {
+    if (isTrusted === this.#isTrusted) return;
+    this.#isTrusted = isTrusted;
     const { log } = this.parts;
-    if (doubted)
+    if (isTrusted) log.info({}, 'the clock is trusted again: what is past its retention is deleted');
+    else
       log[doubt === 'leap' ? 'warn' : 'info'](
-        { ahead_seconds: Math.round(ahead_ms / 1000) },
-        'the clock is ahead of what the store knew last: nothing is deleted by its age until it was so for a day',
+        { ahead_seconds },
+        'the clock is ahead of the last stored time: nothing is deleted by age until it was so for a day',
       );
-    else log.info({}, 'the clock is believed again: what is past its time is deleted');
   }
-}
-
-/** A look that says what is written already changes nothing. */
-function isWorthWriting(known: ClockNote | null, note: ClockNote, doubted: boolean): boolean {
-  if (known === null || (!doubted && known.doubted_ms > 0)) return true;
-  if (Math.abs(note.at - known.at) >= EVERY_MS) return true;
-  // From here on the monotonic clock counts for whoever looks next.
-  return doubted && known.epoch !== note.epoch;
 }

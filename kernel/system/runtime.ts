@@ -27,7 +27,7 @@ export interface RuntimeParts {
   freeBytes: () => Promise<number>;
   unlistedProxies: () => readonly UnlistedProxy[];
   peers: () => number;
-  trust: Pick<ClockTrust, 'look'>;
+  trust: Pick<ClockTrust, 'check'>;
 }
 
 export function runtimeOf(parts: RuntimeParts): ServiceRuntime {
@@ -63,7 +63,7 @@ export function runtimeOf(parts: RuntimeParts): ServiceRuntime {
     freeBytes: () => freeBytes(),
     unlistedProxies: () => unlistedProxies(),
     peers: () => peers(),
-    clock: () => trust.look(),
+    clock: () => trust.check(),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The plugin's background work: the runs of its jobs, its start and its end. */
 import { inject, injectable } from '../../kernel/contract.js';
-import { AHEAD_MS } from '../../lib/clocks/elapsed.js';
+import { AHEAD_MS } from '../../lib/clock-skew.js';
 import { isoOf } from '../../lib/time.js';
 import { removeAll } from '../../ports/store/remove-all.js';
 import { Closing } from './builds/closing.js';

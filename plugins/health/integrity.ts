@@ -12,7 +12,7 @@ import {
   type Collection,
   type Logger,
 } from '../../kernel/contract.js';
-import { hasElapsed } from '../../lib/clocks/elapsed.js';
+import { hasElapsed } from '../../lib/clock-skew.js';
 import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { DamagedPlace } from '../../ports/store/damage.js';
 import type { Examined } from '../../ports/store/examination.js';

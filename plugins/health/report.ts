@@ -4,7 +4,7 @@
  * Rejected: leaving such checks out. Monitoring would then have to know which version has which check.
  */
 import type { HealthResult } from '../../kernel/contract.js';
-import { AHEAD_MS } from '../../lib/clocks/elapsed.js';
+import { AHEAD_MS } from '../../lib/clock-skew.js';
 import type { IntegrityCheck } from './integrity.js';
 import type { JobInfo } from '../../ports/jobs.js';
 import type { ClockState, PluginState } from '../../ports/domain/system.js';

@@ -17,7 +17,7 @@ import {
   type Principal,
 } from '../../kernel/contract.js';
 import { conflict } from '../../kernel/errors.js';
-import { elapsed } from '../../lib/clocks/elapsed.js';
+import { elapsed } from '../../lib/clock-skew.js';
 import { SECOND_MS } from '../../lib/time.js';
 import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/audit.js';
 import { PROJECT_USAGE, type ProjectUsage } from '../../ports/domain/projects.js';

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
-import { AHEAD_MS } from '../../lib/clocks/elapsed.js';
+import { AHEAD_MS } from '../../lib/clock-skew.js';
 import { each } from '../../lib/paging.js';
 import { isoOf } from '../../lib/time.js';
 import { StoreConflict } from '../../ports/store.js';

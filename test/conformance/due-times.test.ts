@@ -1,12 +1,10 @@
 /** Due times are monotonic within a process, whatever its clock does (contract 95, a bad day): one table over all queues. */
 import { expect } from 'chai';
-import { FaultLines } from '../../adapters/agenda/fault-lines.js';
 import { JOBS_COLLECTION } from '../../adapters/agenda/job-document.js';
 import { StoreJobRepository } from '../../adapters/agenda/repository.js';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import { RandomIds } from '../../adapters/node/ids.js';
 import { Lease, type LeaseRow } from '../../lib/lease.js';
-import { RepeatedLines } from '../../lib/text/repeated-lines.js';
 import { DAY_MS, HOUR_MS, isoOf } from '../../lib/time.js';
 import type { Channel } from '../../plugins/notifications/channels/channel.js';
 import type { StoredNote } from '../../plugins/notifications/notes/stored-note.js';
@@ -31,11 +29,10 @@ const jobs = (store: MemoryStore, clock: ManualClock): StoreJobRepository =>
     store,
     clock,
     ids: new RandomIds(clock),
-    faults: new FaultLines(new RecordingLog(), new RepeatedLines(() => clock.monotonic()), clock),
+    log: new RecordingLog(),
     leaseMs: () => WAIT_MS,
     lockMs: WAIT_MS,
     names: () => ['test.job'],
-    freshMs: 250,
     next: () => isoOf(clock.now() + DAY_MS),
   });
 const takes = (repository: StoreJobRepository): Waiting => ({
@@ -65,17 +62,17 @@ const QUEUES: Readonly<Record<string, (store: MemoryStore, clock: ManualClock) =
   'a job': async (store, clock) => {
     const repository = jobs(store, clock);
     // A job of another interval: the bound of what a start would find is far away.
-    await repository.rows.add('test.job', null, repository.times.in(WAIT_MS), undefined, 0);
+    await repository.rows.add('test.job', null, repository.rows.in(WAIT_MS), undefined, 0);
     return takes(repository);
   },
   'a repeating job': async (store, clock) => {
     const repository = jobs(store, clock);
-    await repository.rows.schedule('test.job', HOUR_MS, repository.times.in(WAIT_MS), repository.times.in(HOUR_MS));
+    await repository.rows.schedule('test.job', HOUR_MS, undefined, repository.rows.in(WAIT_MS));
     return takes(repository);
   },
   'the lock of a job': async (store, clock) => {
     const repository = jobs(store, clock);
-    await repository.rows.add('test.job', null, repository.times.in(0), undefined, 0);
+    await repository.rows.add('test.job', null, repository.rows.in(0), undefined, 0);
     expect(await repository.getNextJobToRun('test.job')).to.not.equal(undefined);
     return takes(repository);
   },

@@ -24,16 +24,16 @@ for (const engine of STORES.all) {
       const clock = new ManualClock();
       const log = new RecordingLog();
       const trust = on(clock, log);
-      expect(await trust.look()).to.deep.equal({
+      expect(await trust.check()).to.deep.equal({
         believed: true,
         leapt: false,
         ahead_seconds: 0,
         believed_in_seconds: 0,
       });
       clock.advance(30 * DAY_MS);
-      expect((await trust.look()).believed, 'the machine ran').to.equal(true);
+      expect((await trust.check()).believed, 'the machine ran').to.equal(true);
       clock.set(clock.now() + YEAR_MS);
-      expect(await trust.look()).to.deep.equal({
+      expect(await trust.check()).to.deep.equal({
         believed: false,
         leapt: true,
         ahead_seconds: YEAR_MS / 1000,
@@ -41,29 +41,29 @@ for (const engine of STORES.all) {
       });
       expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn']);
       clock.advance(HOUR_MS);
-      expect((await on(clock).look()).believed_in_seconds).to.equal((DAY_MS - HOUR_MS) / 1000);
+      expect((await on(clock).check()).believed_in_seconds).to.equal((DAY_MS - HOUR_MS) / 1000);
       // After a boot the time until the first look is not known.
       const booted = new ManualClock(clock.iso());
-      expect(await on(booted).look()).to.include({ believed: false, believed_in_seconds: (DAY_MS - HOUR_MS) / 1000 });
+      expect(await on(booted).check()).to.include({ believed: false, believed_in_seconds: (DAY_MS - HOUR_MS) / 1000 });
       const again = on(booted);
       for (let hour = 1; hour < 23; hour++) {
         booted.advance(HOUR_MS);
-        expect((await again.look()).believed, `hour ${hour}`).to.equal(false);
+        expect((await again.check()).believed, `hour ${hour}`).to.equal(false);
       }
       booted.advance(HOUR_MS);
-      expect((await again.look()).believed).to.equal(true);
+      expect((await again.check()).believed).to.equal(true);
     });
 
     it('reports no fault after the machine was stopped, and still waits', async () => {
       const clock = new ManualClock();
-      await on(clock).look();
+      await on(clock).check();
       const booted = new ManualClock(isoOf(clock.now() + 3 * HOUR_MS));
       const log = new RecordingLog();
       const trust = on(booted, log);
       const waits = { believed: false, leapt: false, ahead_seconds: (3 * HOUR_MS) / 1000 };
-      expect(await trust.look()).to.include(waits);
+      expect(await trust.check()).to.include(waits);
       booted.advance(HOUR_MS);
-      expect(await trust.look()).to.include(waits);
+      expect(await trust.check()).to.include(waits);
       expect(log.lines.map(({ level }) => level)).to.deep.equal(['info']);
     });
 
@@ -71,11 +71,11 @@ for (const engine of STORES.all) {
       const clock = new ManualClock();
       const log = new RecordingLog();
       const trust = on(clock, log);
-      await trust.look();
+      await trust.check();
       clock.set(clock.now() + YEAR_MS);
-      expect((await trust.look()).believed).to.equal(false);
+      expect((await trust.check()).believed).to.equal(false);
       clock.set(clock.now() - YEAR_MS);
-      expect((await trust.look()).believed).to.equal(true);
+      expect((await trust.check()).believed).to.equal(true);
       expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn', 'info']);
     });
 
@@ -83,30 +83,30 @@ for (const engine of STORES.all) {
       const right = new ManualClock();
       const wrong = new ManualClock();
       const [good, bad] = [on(right), on(wrong)];
-      await good.look();
-      await bad.look();
+      await good.check();
+      await bad.check();
       wrong.set(wrong.now() + YEAR_MS);
       for (let hour = 0; hour < 30; hour++) {
-        expect((await bad.look()).believed, `hour ${hour}`).to.equal(false);
+        expect((await bad.check()).believed, `hour ${hour}`).to.equal(false);
         right.advance(HOUR_MS);
         wrong.advance(HOUR_MS);
-        expect((await good.look()).believed, `hour ${hour}`).to.equal(true);
+        expect((await good.check()).believed, `hour ${hour}`).to.equal(true);
       }
     });
 
     it('does not compare the clock with what another machine wrote long ago', async () => {
       const [one, other] = [new ManualClock(), new ManualClock()];
       const [first, second] = [on(one), on(other)];
-      await first.look();
-      await second.look();
+      await first.check();
+      await second.check();
       for (let minute = 0; minute < 600; minute++) {
         one.advance(MINUTE_MS);
         other.advance(MINUTE_MS);
-        await first.look();
-        if (minute % 4 === 0) await second.look();
+        await first.check();
+        if (minute % 4 === 0) await second.check();
       }
       other.set(other.now() + 2 * HOUR_MS);
-      expect((await second.look()).believed).to.equal(false);
+      expect((await second.check()).believed).to.equal(false);
     });
   });
 }

@@ -23,7 +23,7 @@ import {
   type Doc,
   type Ids,
 } from '../../../kernel/contract.js';
-import { hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { hasElapsed } from '../../../lib/clock-skew.js';
 import { conflict, notFound, ServiceError } from '../../../kernel/errors.js';
 import { StoreConflict, type Update } from '../../../ports/store.js';
 import { isActiveAdmin, type Account } from '../model/account.js';

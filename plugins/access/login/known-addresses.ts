@@ -14,7 +14,7 @@ import {
   type Collection,
   type Doc,
 } from '../../../kernel/contract.js';
-import { hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { hasElapsed } from '../../../lib/clock-skew.js';
 import { networkOf } from '../../../lib/addresses.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { sha256 } from '../model/token.js';

@@ -20,7 +20,7 @@ import {
   type Filter,
 } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { AHEAD_MS } from '../../../lib/clocks/elapsed.js';
+import { AHEAD_MS } from '../../../lib/clock-skew.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Attempt, AttemptThrottle } from '../../../ports/domain/access.js';
 

@@ -15,7 +15,7 @@ import {
   type Doc,
   type Ids,
 } from '../../../kernel/contract.js';
-import { hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { hasElapsed } from '../../../lib/clock-skew.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
 import type { Account } from '../model/account.js';
 import { Background } from '../background.js';

@@ -19,7 +19,7 @@ import {
 } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { elapsed, hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { elapsed, hasElapsed } from '../../../lib/clock-skew.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import type { IssuedToken, NewToken, TokenIssuer, TokenPurposes, TokenRecord } from '../../../ports/domain/tokens.js';
 import { CATALOG, type ServiceCatalog } from '../../../ports/domain/system.js';

@@ -6,7 +6,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { elapsed } from '../../../lib/clocks/elapsed.js';
+import { elapsed } from '../../../lib/clock-skew.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { matches } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';

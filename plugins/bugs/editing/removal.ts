@@ -14,7 +14,7 @@ import { inject, injectable, type Principal } from '../../../kernel/contract.js'
 import { conflict, denied } from '../../../kernel/errors.js';
 import { alreadyClaimed, isToken, leaseLost } from '../item/lease.js';
 import { callerOf, type BugCaller } from '../caller.js';
-import { elapsed } from '../../../lib/clocks/elapsed.js';
+import { elapsed } from '../../../lib/clock-skew.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';

@@ -12,7 +12,7 @@
  */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
-import { elapsed, hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { elapsed, hasElapsed } from '../../../lib/clock-skew.js';
 import { pages } from '../../../lib/paging.js';
 import { StoreConflict } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';

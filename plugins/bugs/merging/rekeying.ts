@@ -24,7 +24,7 @@ import { isLive } from '../item/view.js';
 import type { MoveDoc } from '../item/work-documents.js';
 import { Items } from '../store/items.js';
 import { chainFrom, ledTo } from './chain.js';
-import { elapsed } from '../../../lib/clocks/elapsed.js';
+import { elapsed } from '../../../lib/clock-skew.js';
 import { MergedPeople } from './merged-people.js';
 
 /** An older move belongs to a process that is gone. */

@@ -1,5 +1,5 @@
 /** When pages that show items would show something else: every change of one, every occurrence too, stamps it. */
-import { AHEAD_MS } from '../../../lib/clocks/elapsed.js';
+import { AHEAD_MS } from '../../../lib/clock-skew.js';
 import { isoOf } from '../../../lib/time.js';
 import type { LiveTopic } from '../../../ports/domain/live.js';
 import type { BugDeps } from '../deps.js';

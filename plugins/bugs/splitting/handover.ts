@@ -10,7 +10,7 @@ import { hashOf, slotId } from '../item/document-ids.js';
 import { unpack } from '../item/payload.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { ItemOutbox } from '../store/item-outbox.js';
-import { elapsed } from '../../../lib/clocks/elapsed.js';
+import { elapsed } from '../../../lib/clock-skew.js';
 import type { SplitDoc } from '../item/work-documents.js';
 
 /** An older split belongs to a process that is gone. */

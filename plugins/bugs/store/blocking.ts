@@ -9,7 +9,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { elapsed } from '../../../lib/clocks/elapsed.js';
+import { elapsed } from '../../../lib/clock-skew.js';
 import { pages } from '../../../lib/paging.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { isFinished } from '../item/transitions.js';

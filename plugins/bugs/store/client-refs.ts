@@ -16,7 +16,7 @@
  * (two parallel reports with one reference and different texts would make two items).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { elapsed } from '../../../lib/clocks/elapsed.js';
+import { elapsed } from '../../../lib/clock-skew.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';

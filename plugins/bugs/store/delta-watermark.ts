@@ -4,13 +4,13 @@
  * answered), a write under way in another process or one whose clock lags (the mark stays `delta_margin_seconds`
  * behind), and a write that took longer than half that margin (its item is touched again with a fresh stamp).
  *
- * Times that a clock showed twice are `RepeatedTimes`’s.
+ * Times that a clock showed twice are handled by `RepeatedTimes`.
  *
  * Rejected: stamps made by the store, which the port does not have, and sequence numbers, which would serialise
  * writers.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { RepeatedTimes } from '../../../lib/clocks/repeated-times.js';
+import { RepeatedTimes } from '../../../lib/clock-skew.js';
 import { isoOf } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';
 
@@ -31,14 +31,14 @@ export class DeltaWatermark {
     this.#repeated = new RepeatedTimes(deps.clock, deps.config.delta_margin_seconds * 1000);
   }
 
-  /** Before anything is written: the clock may have been put back since the last process. */
+  /** Called before anything is written: the clock may have moved backwards since the last process. */
   async start(): Promise<void> {
     const { items } = await this.deps.items.find({
       sort: [['updated_at', 'desc']],
       limit: 1,
       damaged: () => undefined,
     });
-    this.#repeated.begin(items[0]?.updated_at);
+    this.#repeated.start(items[0]?.updated_at);
   }
 
   /**
@@ -49,8 +49,8 @@ export class DeltaWatermark {
     itemId: string | ((result: T) => string | null),
     run: (stamp: string, now: number) => Promise<T>,
   ): Promise<T> {
-    // The clock may be there again before anybody asks.
-    this.#repeated.look();
+    // The clock may catch up before the next query.
+    this.#repeated.check();
     const { clock, config, items } = this.deps;
     const now = clock.now();
     const began = clock.monotonic();
@@ -78,14 +78,14 @@ export class DeltaWatermark {
 
   /** A safe mark, RFC 3339: a client that asks for changes since this mark misses none. */
   safe(): string {
-    this.#repeated.look();
+    this.#repeated.check();
     const { clock, config } = this.deps;
     let mark = clock.now() - config.delta_margin_seconds * 1000;
     for (const { now } of this.#open) mark = Math.min(mark, now);
     return isoOf(mark);
   }
 
-  /** Where a question with this mark begins, after a clock was put back too. RFC 3339. */
+  /** Returns where a query with this mark starts, also after the clock moved backwards. RFC 3339. */
   since(mark: string): string {
     return this.#repeated.since(mark);
   }

@@ -1,16 +1,14 @@
 /**
- * Leases on a machine whose clock is put forward and back (contract 95, a bad day). The end of a lease is stored as a
- * time of day, since agents and other processes know no other; beside it stands by which clock it was written. Once a
- * clock was put anywhere, the leases that were written by it move with it, before anybody judges one: each lasts as
- * long as it would have. Where it moves to follows from the lease and the clock alone, so any number of processes of
- * the machine may do it at once, or again.
+ * Leases on a machine whose clock steps (contract 95, a bad day). The end of a lease is stored as a time of day, with
+ * the clock that wrote it. After a step the leases that were written by this clock move with it before one is
+ * evaluated, so each keeps its duration. The new end depends on the lease and the clock alone, so processes of the
+ * machine may move a lease concurrently.
  *
- * The clocks of other machines cannot be compared. Right after this machine's was put ahead, their leases count as run
- * out when they would be by the clock before, too; and one that ends later than it can at all is brought to where it
- * can be.
+ * The clocks of other machines cannot be compared. After a step ahead their leases expire when they would by the clock
+ * before; one that ends later than its length allows is shortened.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { CLOCK_SLACK_MS, ClockSteps } from '../../../lib/clock-steps.js';
+import { CLOCK_SKEW_MS, CLOCK_SLACK_MS, ClockSteps } from '../../../lib/clock-skew.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { HOUR_MS, isoOf, SECOND_MS } from '../../../lib/time.js';
 import type { Filter, Find, WriteOp } from '../../../ports/store.js';
@@ -21,8 +19,6 @@ import { Commit } from './commit.js';
 
 /** The longest lease, `lease_seconds` 14,400. */
 const LONGEST_MS = 4 * HOUR_MS;
-/** How far the clocks of two machines may differ. */
-const SKEW_MS = 30 * SECOND_MS;
 const PAGE = 200;
 /** A write that was planned before the first pass may have put a lease back. */
 const PASSES = 3;
@@ -33,9 +29,7 @@ type Times = Required<LeaseMark> & Pick<ClaimLease, 'claimed_at' | 'expires_at'>
 export class LeaseTimes {
   readonly #steps: ClockSteps;
   readonly #moving = new SingleFlight<void>();
-  /** Until this time of the monotonic clock leases of other machines may end by the clock before the last steps. */
-  #stepped = { by: 0, until: -Infinity };
-  /** Steps that were seen, the start of the process as the first, and those after which all leases were moved. */
+  /** Steps that were detected, the start of the process as the first, and those after which all leases were moved. */
   #seen = 1;
   #moved = 0;
 
@@ -43,7 +37,7 @@ export class LeaseTimes {
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(Commit) private readonly commit: Commit,
   ) {
-    this.#steps = new ClockSteps(deps.clock);
+    this.#steps = new ClockSteps(deps.clock, LONGEST_MS);
   }
 
   /** By this process's clock. @param now the time that the lease is written with */
@@ -52,15 +46,15 @@ export class LeaseTimes {
     return { epoch: clock.epoch, offset: Math.round(now - clock.monotonic()) };
   }
 
-  /** Nobody has put the clock anywhere since `settle`. */
+  /** The clock has not stepped since `settle`. */
   get isSettled(): boolean {
-    this.#look();
+    this.#check();
     return this.#moved === this.#seen;
   }
 
-  /** Before leases are read: by the time of day of now. Costs nothing while nobody puts the clock anywhere. */
+  /** Called before leases are read: moves them after a step. */
   async settle(): Promise<void> {
-    this.#look();
+    this.#check();
     while (this.#moved !== this.#seen) {
       await this.#moving.share('', async () => {
         const seen = this.#seen;
@@ -70,10 +64,10 @@ export class LeaseTimes {
     }
   }
 
-  /** For the job: what a machine wrote whose clock was far ahead. */
+  /** For the job: shortens leases that a machine wrote whose clock was far ahead. */
   async anchor(): Promise<void> {
     await this.settle();
-    await this.#move({ gt: isoOf(this.#latest() + LONGEST_MS + SKEW_MS) });
+    await this.#move({ gt: isoOf(this.#latest() + LONGEST_MS + CLOCK_SKEW_MS) });
   }
 
   /** Those that have run out, of what fits. */
@@ -93,27 +87,18 @@ export class LeaseTimes {
     return Date.parse(expires_at) <= now;
   }
 
-  #look(): void {
-    const step = this.#steps.look();
-    if (step === 0) return;
-    const monotonic = this.deps.clock.monotonic();
-    const before = monotonic < this.#stepped.until ? this.#stepped.by : 0;
-    this.#stepped = { by: before + step, until: monotonic + LONGEST_MS };
-    this.#seen += 1;
-  }
-
-  #by(): number {
-    return this.deps.clock.monotonic() < this.#stepped.until ? this.#stepped.by : 0;
+  #check(): void {
+    if (this.#steps.check() !== 0) this.#seen += 1;
   }
 
   /** By how much this clock may be further ahead than others. */
   #ahead(): number {
-    return Math.max(0, this.#by());
+    return Math.max(0, this.#steps.recentMs);
   }
 
   /** The latest that it can be now on another machine. */
   #latest(): number {
-    return this.deps.clock.now() - Math.min(0, this.#by());
+    return this.deps.clock.now() - Math.min(0, this.#steps.recentMs);
   }
 
   /** @returns whether a lease was moved */
@@ -154,7 +139,7 @@ export class LeaseTimes {
       return { ...mark, claimed_at: moved(lease.claimed_at), expires_at: moved(lease.expires_at) };
     }
     const length = lease.lease_seconds * SECOND_MS;
-    if (Date.parse(lease.expires_at) > this.#latest() + length + SKEW_MS)
+    if (Date.parse(lease.expires_at) > this.#latest() + length + CLOCK_SKEW_MS)
       return { ...mark, claimed_at: clock.iso(), expires_at: isoOf(clock.now() + length) };
     // Where all writes are one there is one process: nobody else looks after what an earlier one has left.
     return !this.commit.isTogether ? null : { ...mark, claimed_at: lease.claimed_at, expires_at: lease.expires_at };

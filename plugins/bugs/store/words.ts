@@ -7,7 +7,7 @@
  * that was answered. After a crash the job `bugs.reconcile` finds the marker (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { elapsed } from '../../../lib/clocks/elapsed.js';
+import { elapsed } from '../../../lib/clock-skew.js';
 import { pages } from '../../../lib/paging.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';

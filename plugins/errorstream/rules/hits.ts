@@ -7,7 +7,7 @@
  * hit (all of them to one document).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { AHEAD_MS } from '../../../lib/clocks/elapsed.js';
+import { AHEAD_MS } from '../../../lib/clock-skew.js';
 import { isoOf } from '../../../lib/time.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import type { IgnoreRule } from './rule.js';

@@ -7,7 +7,7 @@ import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { ApplyDoc } from './documents.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import type { IgnoreRule } from './rule.js';
-import { elapsed } from '../../../lib/clocks/elapsed.js';
+import { elapsed } from '../../../lib/clock-skew.js';
 import { RulePreview } from './rule-preview.js';
 
 /** After this long without a sign of life the process of a run counts as dead. */

@@ -3,7 +3,7 @@
  * expiry itself; this job only tells the access files and the receivers of events (contract 50, events).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { AHEAD_MS, hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { AHEAD_MS, hasElapsed } from '../../../lib/clock-skew.js';
 import { each, pages } from '../../../lib/paging.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';

@@ -4,7 +4,7 @@
  * between holds the first mark, and so looks again (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { hasElapsed } from '../../../lib/clock-skew.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 

@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
-import { hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { hasElapsed } from '../../../lib/clock-skew.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { each } from '../../../lib/paging.js';
 import { DAY_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';

@@ -1,6 +1,6 @@
 /** The license service for applications: validate, deactivate, file (contract 50). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { hasElapsed } from '../../../lib/clock-skew.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';

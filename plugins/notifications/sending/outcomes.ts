@@ -4,7 +4,7 @@
  */
 import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
 import type { Cipher } from '../../../ports/cipher.js';
-import { OwnDueTimes } from '../../../lib/clocks/own-due-times.js';
+import { DueTimes } from '../../../lib/clock-skew.js';
 import { isoOf, MINUTE_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
 import type { RecipientResult, StoredNote } from '../notes/stored-note.js';
@@ -27,11 +27,11 @@ type NoteFields = Pick<StoredNote, 'state' | 'error' | 'recipients'> &
   Partial<Pick<StoredNote, 'sent_at' | 'first_attempt_at' | 'attempts' | 'send_at'>>;
 
 export class NoteOutcomes {
-  /** When retries and digests are due, that this process has put off. */
-  readonly times: OwnDueTimes;
+  /** Due times of retries and digests. */
+  readonly times: DueTimes;
 
   constructor(private readonly parts: OutcomeParts) {
-    this.times = new OwnDueTimes(parts.clock);
+    this.times = new DueTimes(parts.clock);
   }
 
   /** Results of earlier attempts, for a message that only some recipients have had; null: none has. */
@@ -67,7 +67,7 @@ export class NoteOutcomes {
       last_error: error,
       failing_since,
       ...(hasSent && { last_sent_at: isoOf(now) }),
-      ...(digest && { next_at: this.times.remember(isoOf(now + channel.digest_minutes * MINUTE_MS)) }),
+      ...(digest && { next_at: this.times.at(now + channel.digest_minutes * MINUTE_MS) }),
       ...(hasEnded && hasFailedLong && this.#disabled(now, error)),
     };
     if (error !== null)
@@ -100,7 +100,7 @@ export class NoteOutcomes {
         error,
         recipients,
         first_attempt_at: first,
-        send_at: this.times.remember(isoOf(Math.min(now + delayAfter(attempts, retryAfterMs), last))),
+        send_at: this.times.at(Math.min(now + delayAfter(attempts, retryAfterMs), last)),
       };
     if (hasReached || !keeps) return { ...ended, sent_at };
     // The channel disables itself: what could not be sent waits for its return.

@@ -1,5 +1,5 @@
 /** The live topic of releases: its mark changes when their pages would show something else. */
-import { AHEAD_MS } from '../../../lib/clocks/elapsed.js';
+import { AHEAD_MS } from '../../../lib/clock-skew.js';
 import { isoOf } from '../../../lib/time.js';
 import type { LiveTopic } from '../../../ports/domain/live.js';
 import type { ReleaseDeps } from '../deps.js';

@@ -4,7 +4,7 @@
  * lock.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { hasElapsed } from '../../../lib/clock-skew.js';
 import { all } from '../../../lib/paging.js';
 import { DAY_MS, HOUR_MS, isoOf } from '../../../lib/time.js';
 import {

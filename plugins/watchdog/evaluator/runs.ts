@@ -2,7 +2,7 @@
  * Run records (contract 30, runs): made at the start, so that a run that was killed is found and said to be aborted.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { AHEAD_MS } from '../../../lib/clocks/elapsed.js';
+import { AHEAD_MS } from '../../../lib/clock-skew.js';
 import type { RunCleanup, RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Json } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';

@@ -7,7 +7,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { Outbox } from '../../../lib/outbox.js';
-import { elapsed } from '../../../lib/clocks/elapsed.js';
+import { elapsed } from '../../../lib/clock-skew.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc, TimelineOutboxEntry, TimelineDoc } from '../model/documents.js';

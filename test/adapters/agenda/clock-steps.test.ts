@@ -1,12 +1,10 @@
 /** Jobs on a machine whose clock is put forward and back (contract 95, a bad day). The monotonic clock goes on as ever. */
 import { expect } from 'chai';
 import type { JobParameters } from 'agenda';
-import { FaultLines } from '../../../adapters/agenda/fault-lines.js';
 import { JOBS_COLLECTION, type JobDoc } from '../../../adapters/agenda/job-document.js';
 import { StoreJobRepository } from '../../../adapters/agenda/repository.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
-import { RepeatedLines } from '../../../lib/text/repeated-lines.js';
 import { DAY_MS, HOUR_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
 import { ManualClock } from '../../../testing/clock.js';
 import { RecordingLog } from '../../../testing/fakes.js';
@@ -31,11 +29,10 @@ describe('jobs: a clock that steps', () => {
       store,
       clock: time,
       ids: new RandomIds(time),
-      faults: new FaultLines(new RecordingLog(), new RepeatedLines(() => time.monotonic()), time),
+      log: new RecordingLog(),
       leaseMs: () => LEASE_MS,
       lockMs: LEASE_MS,
       names: () => [NAME],
-      freshMs: 250,
       next: () => isoOf(Math.floor(time.now() / DAY_MS + 1) * DAY_MS),
     });
   }
@@ -52,8 +49,7 @@ describe('jobs: a clock that steps', () => {
     const { lockedAt: _lock, ...rest } = job;
     return rest;
   };
-  const every = async (process: StoreJobRepository, ms: number): Promise<void> =>
-    process.rows.schedule(NAME, ms, process.times.in(0), process.times.in(ms));
+  const every = async (process: StoreJobRepository, ms: number): Promise<void> => process.rows.schedule(NAME, ms);
   const stored = async (): Promise<JobDoc> =>
     (await store.collection<JobDoc>(JOBS_COLLECTION.name).get(NAME)) ?? expect.fail('it is stored');
 
@@ -124,7 +120,7 @@ describe('jobs: a clock that steps', () => {
     const before = repository(wrong);
     await every(before, 5 * MINUTE_MS);
     await runs(before);
-    await before.rows.add(NAME, null, before.times.in(MINUTE_MS), undefined, 0);
+    await before.rows.add(NAME, null, before.rows.in(MINUTE_MS), undefined, 0);
     const process = repository();
     expect(await runs(process)).to.equal(false);
     clock.advance(MINUTE_MS);
@@ -136,11 +132,11 @@ describe('jobs: a clock that steps', () => {
 
   it('evaluates a cron expression again, and keeps an explicit time', async () => {
     const process = repository();
-    const midnight = process.times.at(Math.floor(clock.now() / DAY_MS + 1) * DAY_MS);
-    await process.rows.schedule(NAME, '0 0 * * *', midnight, midnight);
+    const midnight = Math.floor(clock.now() / DAY_MS + 1) * DAY_MS;
+    await process.rows.schedule(NAME, '0 0 * * *');
     step(-2 * DAY_MS);
     expect(await runs(process)).to.equal(false);
-    expect((await stored()).due_at).to.equal(isoOf(Date.parse(midnight.due_at) - 2 * DAY_MS));
+    expect((await stored()).due_at).to.equal(isoOf(midnight - 2 * DAY_MS));
   });
 
   it('costs one query a minute', async () => {

@@ -1,4 +1,4 @@
-/** What the jobs' adapter tells while the store is away: a poll every two seconds for each job fails (contract 95). */
+/** What the jobs' adapter tells while the store is away: each poll fails (contract 95). */
 import { expect } from 'chai';
 import { AgendaJobs } from '../../../adapters/agenda/jobs.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
@@ -11,21 +11,21 @@ import { StoreUnavailable, type Collection, type Doc } from '../../../ports/stor
 import { COLLECTIONS, FAST, until } from '../../../testing/contracts/jobs/harness.js';
 import { ManualClock } from '../../../testing/clock.js';
 
-/** Finds nothing while it is away, and counts who tried. */
+/** Rejects queries while it is away, and counts them. */
 class AwayStore extends MemoryStore {
   away = false;
   tries = 0;
 
   override collection<T extends Doc>(name: string): Collection<T> {
     const inner = super.collection<T>(name);
-    const find: Collection<T>['find'] = async (query) => {
-      if (!this.away) return inner.find(query);
+    const groupCount: Collection<T>['groupCount'] = async (...query) => {
+      if (!this.away) return inner.groupCount(...query);
       this.tries++;
       throw new StoreUnavailable();
     };
     return new Proxy(inner, {
       get: (_, method) => {
-        const own: unknown = method === 'find' ? find : Reflect.get(inner, method);
+        const own: unknown = method === 'groupCount' ? groupCount : Reflect.get(inner, method);
         return typeof own === 'function' ? own.bind(inner) : own;
       },
     });
@@ -57,8 +57,8 @@ describe('jobs: an unavailable store', function () {
     const clock = new ManualClock();
     const log = new Lines();
     const faults = new RepeatedLines(() => clock.monotonic());
-    const ports = { store, clock, ids: new RandomIds(clock), log, metrics: new PrometheusMetrics(), faults };
-    const jobs = new AgendaJobs(ports, FAST);
+    const ports = { store, clock, ids: new RandomIds(clock), metrics: new PrometheusMetrics() };
+    const jobs = new AgendaJobs({ ...ports, log: new StoreFaultLog(log, faults), faults }, FAST);
     for (const name of ['a.one', 'a.two', 'a.three']) jobs.define({ name, run: async () => undefined });
     await jobs.start();
     store.away = true;

@@ -4,7 +4,6 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Collection, Doc } from '../../../ports/store.js';
-import { DueTimes } from '../../../adapters/agenda/due-times.js';
 import { JOBS_COLLECTION, type JobDoc } from '../../../adapters/agenda/job-document.js';
 import { JobRows } from '../../../adapters/agenda/job-rows.js';
 import { ManualClock } from '../../../testing/clock.js';
@@ -41,11 +40,10 @@ describe('repeating jobs at a start', () => {
   /** A start of a process whose job has this interval: how many changes it asked for, and when the job is due then. */
   async function start(everyMs: number): Promise<[changes: number, due: string | undefined]> {
     const jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
-    const times = new DueTimes(clock, () => EVERY_MS);
-    const rows = new JobRows(jobs, clock, new RandomIds(clock), times);
+    const rows = new JobRows(jobs, clock, new RandomIds(clock), () => expect.fail('it has no cron expression'));
     const stored = await rows.named(['a.tick', 'a.other']);
     store.changes = 0;
-    await rows.schedule('a.tick', everyMs, times.in(0), times.in(everyMs), stored.get('a.tick'));
+    await rows.schedule('a.tick', everyMs, stored.get('a.tick'));
     return [store.changes, (await jobs.get('a.tick'))?.due_at];
   }
 

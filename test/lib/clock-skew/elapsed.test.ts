@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AHEAD_MS, elapsed, hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { AHEAD_MS, elapsed, hasElapsed } from '../../../lib/clock-skew.js';
 import { isoOf } from '../../../lib/time.js';
 import { matches } from '../../../ports/document.js';
 import type { Doc } from '../../../ports/store.js';

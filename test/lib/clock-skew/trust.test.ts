@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { judge, LEAP_MS, PROOF_MS, type ClockNote } from '../../../lib/clocks/believed.js';
+import { evaluateClock, LEAP_MS, PROOF_MS, type ClockNote } from '../../../lib/clock-skew.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lib/time.js';
 
 const NOW = Date.parse('2026-11-20T08:00:00.000Z');
@@ -20,7 +20,7 @@ const look = (ranMs: number, stepMs = 0, epoch = 'boot 1') => ({
 
 describe('trust in a clock', () => {
   it('trusts the first clock of a store', () => {
-    expect(judge(null, look(0), null)).to.deep.equal({ note: note(), ahead_ms: 0 });
+    expect(evaluateClock(null, look(0), null)).to.deep.equal({ note: note(), ahead_ms: 0 });
   });
 
   it('trusts a clock that follows the monotonic clock, lags, or jumps by an hour', () => {
@@ -29,30 +29,34 @@ describe('trust in a clock', () => {
       [MINUTE_MS, LEAP_MS],
       [MINUTE_MS, -YEAR_MS],
     ] as const)
-      expect(judge(note(), look(ran, step), null), `${step}`).to.deep.include({
+      expect(evaluateClock(note(), look(ran, step), null), `${step}`).to.deep.include({
         ahead_ms: 0,
         note: note({ at: NOW + ran + step, monotonic: 1_000 + ran }),
       });
   });
 
   it('does not trust a clock that jumped further, in a process or between two boots, until it has run for a day', () => {
-    const leapt = judge(note(), look(MINUTE_MS, YEAR_MS), 1_000);
+    const leapt = evaluateClock(note(), look(MINUTE_MS, YEAR_MS), 1_000);
     expect(leapt.ahead_ms).to.equal(YEAR_MS);
     expect(leapt.note).to.deep.equal(
       note({ at: NOW + MINUTE_MS, monotonic: 61_000, doubted_ms: MINUTE_MS, doubt: 'leap' }),
     );
 
-    const booted = judge(note(), { now: NOW + YEAR_MS, monotonic: 5, epoch: 'boot 2' }, null);
+    const booted = evaluateClock(note(), { now: NOW + YEAR_MS, monotonic: 5, epoch: 'boot 2' }, null);
     expect(booted).to.deep.equal({ ahead_ms: YEAR_MS, note: note({ monotonic: 5, epoch: 'boot 2', doubt: 'stop' }) });
 
     let known = booted.note;
     for (let ran = HOUR_MS; ran < PROOF_MS; ran += HOUR_MS) {
-      const next = judge(known, { now: NOW + YEAR_MS + ran, monotonic: 5 + ran, epoch: 'boot 2' }, null);
+      const next = evaluateClock(known, { now: NOW + YEAR_MS + ran, monotonic: 5 + ran, epoch: 'boot 2' }, null);
       expect(next.ahead_ms, `after ${ran / HOUR_MS} h`).to.equal(YEAR_MS);
       expect(next.note.doubt).to.equal('stop');
       known = next.note;
     }
-    const last = judge(known, { now: NOW + YEAR_MS + PROOF_MS, monotonic: 5 + PROOF_MS, epoch: 'boot 2' }, null);
+    const last = evaluateClock(
+      known,
+      { now: NOW + YEAR_MS + PROOF_MS, monotonic: 5 + PROOF_MS, epoch: 'boot 2' },
+      null,
+    );
     expect(last).to.deep.equal({
       ahead_ms: 0,
       note: { at: NOW + YEAR_MS + PROOF_MS, monotonic: 5 + PROOF_MS, epoch: 'boot 2', doubted_ms: 0, doubt: null },
@@ -60,20 +64,20 @@ describe('trust in a clock', () => {
   });
 
   it('trusts a corrected clock immediately', () => {
-    const doubted = judge(note(), look(MINUTE_MS, YEAR_MS), null).note;
-    expect(judge(doubted, look(2 * MINUTE_MS), null)).to.deep.equal({
+    const doubted = evaluateClock(note(), look(MINUTE_MS, YEAR_MS), null).note;
+    expect(evaluateClock(doubted, look(2 * MINUTE_MS), null)).to.deep.equal({
       ahead_ms: 0,
       note: note({ at: NOW + 2 * MINUTE_MS, monotonic: 121_000 }),
     });
   });
 
   it('detects a jump in a process when another machine wrote the record', () => {
-    const seen = judge(note(), { now: NOW + YEAR_MS, monotonic: 5, epoch: 'boot 2' }, 4);
+    const seen = evaluateClock(note(), { now: NOW + YEAR_MS, monotonic: 5, epoch: 'boot 2' }, 4);
     expect(seen.note.doubt).to.equal('leap');
   });
 
   it('counts the time of this process when another boot wrote the record', () => {
-    const { ahead_ms } = judge(note(), { now: NOW + 3 * HOUR_MS, monotonic: 3 * HOUR_MS, epoch: 'boot 2' }, 0);
+    const { ahead_ms } = evaluateClock(note(), { now: NOW + 3 * HOUR_MS, monotonic: 3 * HOUR_MS, epoch: 'boot 2' }, 0);
     expect(ahead_ms).to.equal(0);
   });
 });
