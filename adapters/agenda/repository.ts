@@ -68,6 +68,7 @@ export class StoreJobRepository implements UsedRepository {
   /** Locks of this process by token: a job that is given back may be taken again before that is acknowledged. */
   private readonly held = new Map<string, HeldLock>();
   private readonly idle: (() => void)[] = [];
+  private readonly polls = new Set<Promise<unknown>>();
   private dueNames: Promise<ReadonlySet<string>> | null = null;
   private unavailableSince: number | null = null;
 
@@ -84,8 +85,9 @@ export class StoreJobRepository implements UsedRepository {
     return this.held.size;
   }
 
-  /** Resolves when this process holds no lock. */
+  /** Resolves when this process holds no lock, and no poll that began before `stopping` may take one. */
   async whenIdle(): Promise<void> {
+    await Promise.allSettled(this.polls);
     if (this.held.size > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
   }
 
@@ -125,8 +127,14 @@ export class StoreJobRepository implements UsedRepository {
   }
 
   async getNextJobToRun(name: string): Promise<JobParameters | undefined> {
+    const poll = this.takeNext(name);
+    this.polls.add(poll);
+    return poll.finally(() => this.polls.delete(poll));
+  }
+
+  private async takeNext(name: string): Promise<JobParameters | undefined> {
     if (this.stopping || this.parts.leaseMs(name) === undefined) return undefined;
-    if (!(await this.findDueNamesOnce()).has(name)) return undefined;
+    if (!(await this.findDueNamesOnce()).has(name) || this.stopping) return undefined;
     const now = this.parts.clock.iso();
     const end = this.lockEnd();
     const free =
