@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
 import pino, { type DestinationStream, type Logger as Pino } from 'pino';
 import type { PrettyStream, PrettyOptions } from 'pino-pretty';
+import { printableJson } from '../../lib/text/printable.js';
 import type { Logger } from '../../ports/logger.js';
 import { LogOutput, type LostLines } from './log-output.js';
 import { redact, scrub } from './redact.js';
@@ -42,7 +43,13 @@ export class PinoLogger implements Logger {
     // redact.ts has made plain objects of errors; pino's own treatment of `err` would glue the causes together again.
     const serializers = { err: (value: unknown) => value };
     const logger = pino(
-      { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers },
+      {
+        level: options.level,
+        base: null,
+        timestamp: pino.stdTimeFunctions.isoTime,
+        serializers,
+        hooks: { streamWrite: terminal ? shownLine : printableLine },
+      },
       stream,
     );
     told.lost = (what) => logger.warn(what, 'lines of this log were lost, since what takes them did not');
@@ -92,6 +99,11 @@ function destinationOf(
   if (terminal && given === undefined) return process.stdout;
   return LogOutput.to(given === 'stderr' ? 2 : 1, lost);
 }
+
+const printableLine = (line: string): string => `${printableJson(line.slice(0, -1))}\n`;
+
+/** pino-pretty reads the line and prints its texts, so that an escape has to be text itself. */
+const shownLine = (line: string): string => `${printableJson(line.slice(0, -1), '\\\\u')}\n`;
 
 /** The library is loaded where a person reads. */
 const prettyStream = (options: PrettyOptions): PrettyStream =>

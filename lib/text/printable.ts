@@ -16,9 +16,9 @@ export function printable(text: string, length = 500): string {
   return `${clean.slice(0, length).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** JSON of the same value, with no character that a terminal acts upon. */
-export const printableJson = (json: string): string =>
-  json.replaceAll(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+/** JSON of the same value, with no character that a terminal acts upon. @param escape what stands before the number */
+export const printableJson = (json: string, escape = '\\u'): string =>
+  json.replaceAll(UNPRINTABLE, (char) => `${escape}${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Several lines, such as release notes, each printable. */
 export const printableLines = (text: string, length = 20_000): string =>

@@ -93,6 +93,18 @@ describe('PinoLogger', () => {
     expect((last()['text'] as string).length).to.be.lessThan(9_000);
   });
 
+  const HOSTILE = 'a\u001b[31mb\u009b32mc\u202ed\u2028e\u0008f\rg\u007fh\\u009bi';
+  for (const pretty of [true, false])
+    it(`writes no character that a terminal acts upon ${pretty ? 'on a terminal' : 'in JSON lines'}`, () => {
+      lines = [];
+      const log = PinoLogger.create({ level: 'info', pretty, destination: { write: (line) => void lines.push(line) } });
+      log.info({ path: HOSTILE, [HOSTILE]: 1, nested: [{ [HOSTILE]: HOSTILE }], err: new Error(HOSTILE) }, HOSTILE);
+      log.child({ client: HOSTILE }).warn({}, 'of a child');
+      expect(lines.join('').replaceAll('\n', '')).to.not.match(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/u);
+      if (pretty) expect(lines.join('')).to.include('\\u009b32mc\\u202ed\\u2028e');
+      else expect(last()).to.include({ client: HOSTILE });
+    });
+
   it('writes readable lines on a terminal', () => {
     lines = [];
     PinoLogger.create({ level: 'info', pretty: true, destination: { write: (line) => void lines.push(line) } }).info(
