@@ -100,7 +100,9 @@ describe('PinoLogger', () => {
       const log = PinoLogger.create({ level: 'info', pretty, destination: { write: (line) => void lines.push(line) } });
       log.info({ path: HOSTILE, [HOSTILE]: 1, nested: [{ [HOSTILE]: HOSTILE }], err: new Error(HOSTILE) }, HOSTILE);
       log.child({ client: HOSTILE }).warn({}, 'of a child');
-      expect(lines.join('').replaceAll('\n', '')).to.not.match(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/u);
+      expect(lines.join('').replaceAll('\n', '')).to.not.match(
+        /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/u,
+      );
       if (pretty) expect(lines.join('')).to.include('\\u009b32mc\\u202ed\\u2028e');
       else expect(last()).to.include({ client: HOSTILE });
     });
