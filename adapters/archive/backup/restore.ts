@@ -42,6 +42,9 @@ interface Ready {
   restored?: Restored;
 }
 
+/** What is wrong with the unpacked file of a store, to follow its name; null: nothing. */
+export type JudgeStore = (path: string) => string | null;
+
 export interface Restored {
   head: ArchiveHead;
   keys: string[];
@@ -54,7 +57,7 @@ const unpackedAt = (store: string): string => `${store}.restoring`;
  * The caller has seen that the target is empty, and that nothing runs on it.
  * @throws ArchiveRejected: nothing was put in place; Error, one sentence
  */
-export async function restoreBackup(file: string, target: RestoreTarget): Promise<Restored> {
+export async function restoreBackup(file: string, target: RestoreTarget, judge: JudgeStore): Promise<Restored> {
   const staging = join(target.dataDir, STAGING);
   await rm(staging, { recursive: true, force: true });
   await mkdir(join(staging, PLACES), { recursive: true, mode: 0o700 });
@@ -79,13 +82,17 @@ export async function restoreBackup(file: string, target: RestoreTarget): Promis
       }
     });
     if (stores !== 1) throw new ArchiveRejected(`${file} holds no ${STORE_ENTRY}`);
+    const wrong = judge(unpackedAt(target.store));
+    if (wrong !== null) throw new ArchiveRejected(`holds a ${STORE_ENTRY} ${wrong}`);
     return archive.head;
-  })().catch(async (error: unknown) => {
-    await packages.discard();
-    await rm(unpackedAt(target.store), { force: true });
-    await rm(staging, { recursive: true, force: true });
-    throw sentenceOf(error, target.dataDir);
-  });
+  })()
+    .catch(async (error: unknown) => {
+      await packages.discard();
+      await rm(unpackedAt(target.store), { force: true });
+      await rm(staging, { recursive: true, force: true });
+      throw sentenceOf(error, target.dataDir);
+    })
+    .finally(() => removeLogs(unpackedAt(target.store)));
   const restored: Restored = { head, keys, packages: places };
   const ready: Ready = { store: target.store, keys, packages: packages.ids, restored };
   await writeOwn(join(staging, `${READY}.new`), JSON.stringify(ready));
@@ -124,7 +131,7 @@ export async function finishRestore(target: RestoreTarget): Promise<Partial<Rest
     if (kept !== null) await replace(join(target.dataDir, key), kept);
   }
   // The log of the store that was there does not belong to the one that comes.
-  for (const end of ['-wal', '-shm']) await rm(`${target.store}${end}`, { force: true });
+  await removeLogs(target.store);
   await rename(unpackedAt(target.store), target.store).catch((error: unknown) => {
     // It is in its place since the run that was killed.
     if (codeOf(error) !== 'ENOENT') throw error;
@@ -133,6 +140,10 @@ export async function finishRestore(target: RestoreTarget): Promise<Partial<Rest
   await rm(join(staging, READY), { force: true });
   await rm(staging, { recursive: true, force: true });
   return ready.restored ?? {};
+}
+
+async function removeLogs(store: string): Promise<void> {
+  for (const end of ['-wal', '-shm']) await rm(`${store}${end}`, { force: true });
 }
 
 async function replace(path: string, text: string): Promise<void> {

@@ -64,7 +64,7 @@ describe('restoring', function () {
   }
 
   it('restores the store, the keys, and a package in both of its locations, which the backup holds once', async () => {
-    const restored = await restoreBackup(await backup(), targetAt('to'));
+    const restored = await restoreBackup(await backup(), targetAt('to'), () => null);
     expect(restored).to.deep.include({ keys: ['data-key'], packages: 2 });
     expect(await readFile(at('to', 'aos.db'), 'utf8')).to.equal(STORE);
     expect(await readFile(at('to', 'data-key'), 'utf8')).to.equal('the key');
@@ -83,7 +83,7 @@ describe('restoring', function () {
   it('deletes the log of a store from a first start', async () => {
     await mkdir(at('to'));
     for (const name of ['aos.db', 'aos.db-wal', 'aos.db-shm']) await writeFile(at('to', name), 'of before');
-    await restoreBackup(await backup(), targetAt('to'));
+    await restoreBackup(await backup(), targetAt('to'), () => null);
     expect(await files('to')).to.not.include.members(['aos.db-wal']);
     expect(await readFile(at('to', 'aos.db'), 'utf8')).to.equal(STORE);
   });
@@ -93,7 +93,7 @@ describe('restoring', function () {
     const target = targetAt('to');
     // The run that dies: the store does not take its place.
     await mkdir(at('to', 'aos.db', 'in the way'), { recursive: true });
-    await rejection(restoreBackup(file, target));
+    await rejection(restoreBackup(file, target, () => null));
     expect(await isRestoreReady(at('to'))).to.equal(true);
     await rejection(finishRestore(target));
     await rm(at('to', 'aos.db'), { recursive: true });
@@ -149,7 +149,7 @@ describe('restoring', function () {
     ];
     for (const [what, bytes, why] of cases) {
       await writeFile(at('x.tar.gz'), bytes);
-      const error = await rejection(restoreBackup(at('x.tar.gz'), targetAt('to')));
+      const error = await rejection(restoreBackup(at('x.tar.gz'), targetAt('to'), () => null));
       expect(error, what).to.be.instanceOf(ArchiveRejected);
       expect(error.message, what).to.match(why);
       expect(await files('to'), what).to.deep.equal([]);

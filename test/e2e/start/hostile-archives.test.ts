@@ -9,6 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { openDriver } from '../../../adapters/sqlite/driver/open.js';
+import { STORE_ENTRY } from '../../../adapters/archive/backup/backup.js';
 import { ContentsHash, collectionOfEntry } from '../../../adapters/archive/moving/contents.js';
 import { gzipOf, packageOf, tarHeader, tarOf } from '../../support/archives.js';
 import { prepare } from '../../support/prepared.js';
@@ -134,6 +136,77 @@ const IMPORTS: readonly Attack[] = [
   ...PACKAGES,
 ];
 
+/** Changes the file of a store. @returns nothing, or what takes its place */
+type Corrupt = (path: string) => Buffer | void | Promise<Buffer | void>;
+const sql =
+  (...statements: string[]): Corrupt =>
+  (path) => {
+    const driver = openDriver(path);
+    for (const statement of statements) driver.exec(statement);
+    driver.exec('PRAGMA journal_mode = DELETE');
+    driver.close();
+  };
+const schema = (text: string): Corrupt =>
+  sql('PRAGMA writable_schema = ON', `UPDATE sqlite_master SET sql = ${text} WHERE name = 'bugs_items'`);
+const first =
+  (part: number): Corrupt =>
+  async (path) => {
+    const whole = await readFile(path);
+    return whole.subarray(0, Math.floor(whole.length * part));
+  };
+const foreign = async (path: string, table: string): Promise<void> => {
+  await rm(path);
+  await sql(`CREATE TABLE ${table}`)(path);
+};
+const NOT_MADE = /it has the \w+ "\w+", which AOS has not made/;
+const tables = (n: number): string =>
+  `BEGIN; ${Array.from({ length: n }, (_, i) => `CREATE TABLE t${i} (a);`).join(' ')} COMMIT;`;
+
+const STORES: readonly (readonly [name: string, why: RegExp, change: Corrupt])[] = [
+  ['a trigger', NOT_MADE, sql('CREATE TRIGGER t AFTER INSERT ON access_audit BEGIN DELETE FROM access_accounts; END')],
+  ['a view', NOT_MADE, sql('CREATE VIEW v AS SELECT * FROM access_tokens')],
+  [
+    'a view in the place of a collection',
+    NOT_MADE,
+    sql('ALTER TABLE bugs_items RENAME TO behind', `CREATE VIEW bugs_items AS SELECT * FROM behind, behind AS b`),
+  ],
+  ['a generated column', NOT_MADE, sql('ALTER TABLE bugs_items ADD COLUMN g AS (hex(zeroblob(400000000)))')],
+  ['a table with a check', NOT_MADE, sql('CREATE TABLE more (a CHECK (length(hex(zeroblob(400000000))) > 0))')],
+  ['an index over a function', NOT_MADE, sql('CREATE INDEX i ON kernel_jobs (length(hex(zeroblob(4))) )')],
+  ['an index with a condition of a function', NOT_MADE, sql('CREATE INDEX i ON kernel_jobs (id) WHERE abs(body) > 1')],
+  ['a virtual table of its own', NOT_MADE, sql('CREATE VIRTUAL TABLE v USING fts5(a, tokenize = trigram)')],
+  ['20,000 tables more', /its schema is too large/, sql(tables(20_000))],
+  ['a definition of 50 MB', /its schema is too large/, schema(`sql || ' -- ' || hex(zeroblob(25000000))`)],
+  [
+    'a definition that is no SQL',
+    /that is no store: the database is malformed/,
+    schema(`'CREATE TABLE bugs_items (('`),
+  ],
+  ['a definition of another table', /that is no store/, schema(`'CREATE TABLE access_tokens (id, body)'`)],
+  ['half of its pages', /that is (?:cut short|no store)/, first(0.5)],
+  ['all but its last byte', /that is (?:cut short|no store)/, async (path) => (await readFile(path)).subarray(0, -1)],
+  [
+    'nothing but the first hundred bytes',
+    /that is (?:cut short|no store)/,
+    async (path) => (await readFile(path)).subarray(0, 100),
+  ],
+  [
+    'a page size that there is not',
+    /that is no store: the file is not a database/,
+    async (path) => {
+      const whole = await readFile(path);
+      whole.writeUInt16BE(3, 16);
+      return whole;
+    },
+  ],
+  ['the tables of a foreign program', /that is no store of AOS/, (path) => foreign(path, 'moz_places (id, url)')],
+  [
+    'a header before 300 MB of zeros',
+    /that is (?:cut short|no store)/,
+    async (path) => Buffer.concat([(await readFile(path)).subarray(0, 100), Buffer.alloc(300_000_000)]),
+  ],
+];
+
 describe('hostile archives', function () {
   this.timeout(600_000);
   let folder: string;
@@ -180,6 +253,34 @@ describe('hostile archives', function () {
     it(`a restore refuses ${name}, and changes nothing`, async () => {
       await refused('restore', why, archive(unpack(await readFile(at('b.tar.gz')))));
     });
+
+  /** The backup with another file of the store. */
+  async function withStore(change: Corrupt): Promise<Entry[]> {
+    const whole = unpack(await readFile(at('b.tar.gz')));
+    const store = whole.find(({ name }) => name === STORE_ENTRY);
+    await writeFile(at('store.db'), store?.content ?? '');
+    const content = (await change(at('store.db'))) ?? (await readFile(at('store.db')));
+    return whole.map((entry) => (entry === store ? { ...entry, content } : entry));
+  }
+
+  for (const [name, why, change] of STORES)
+    it(`a restore refuses a store with ${name}, and changes nothing`, async () => {
+      await refused('restore', why, pack(await withStore(change)));
+    });
+
+  it('a restore refuses a log beside the store, and changes nothing', async () => {
+    const whole = unpack(await readFile(at('b.tar.gz')));
+    await refused('restore', /holds .*-wal/, pack([...whole, textEntry(`${STORE_ENTRY}-wal`, 'x')]));
+  });
+
+  it('a restore takes a store of the largest pages', async () => {
+    const whole = await withStore(sql('PRAGMA journal_mode = DELETE', 'PRAGMA page_size = 65536', 'VACUUM'));
+    await writeFile(at('large.tar.gz'), pack(whole), { mode: 0o600 });
+    await mkdir(at('restored'));
+    await aosJson(withOwnKeys('restored'), ['restore', at('large.tar.gz')]);
+    const { items } = await aosJson<{ items: object[] }>(withOwnKeys('restored'), ['user', 'list']);
+    expect(items).to.have.lengthOf(1);
+  });
 
   it('an import leaves out fingerprints of keys that an archive brings', async () => {
     const whole = unpack(await readFile(at('e.tar.gz')));

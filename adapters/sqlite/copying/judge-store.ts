@@ -1,0 +1,58 @@
+/**
+ * Whether a file that a restore brings is a store of AOS, from its schema alone: triggers, views, generated columns,
+ * checks and functions in indexes would run with the service's next write. Damage of pages is another matter: everything
+ * else is served without them (../reading/examination.ts).
+ */
+import { statSync } from 'node:fs';
+import { openReadOnly } from '../driver/open.js';
+import { reasonOf, type Driver } from '../driver/driver.js';
+
+/** Tables and indexes; AOS has some hundred. */
+const MOST = 10_000;
+/** The longest definition that AOS writes has two kilobytes. */
+const MOST_TEXT = 64 * 1024;
+/** Every store has it since its first start. */
+const MIGRATIONS = 'kernel_migrations';
+
+const QUOTED = /"[^"]*"|'[^']*'/g;
+const VIRTUAL =
+  /^CREATE VIRTUAL TABLE "[a-z][a-z0-9_]*:terms" USING fts5\(terms, content='', contentless_delete=1, detail=none, tokenize='ascii'\)$/;
+/** Without quoted names. Expressions have parentheses of their own. */
+const PLAIN = /^CREATE (?:TABLE|(?:UNIQUE )?INDEX)[\w\s]*\([^()]*\)[^()]*$/;
+/** The only one with a key of two columns is FTS5's own. */
+const KEY_OF_TERMS = 'PRIMARY KEY(segid, term)';
+
+/** What is wrong, to follow the file's name in a sentence; null: nothing. */
+export function judgeStore(path: string): string | null {
+  try {
+    const driver = openReadOnly(path);
+    try {
+      return judge(driver, statSync(path).size);
+    } finally {
+      driver.close();
+    }
+  } catch (error) {
+    return `that is no store: ${reasonOf(error) ?? (error as Error).message.split('\n', 1)[0]}`;
+  }
+}
+
+function judge(driver: Driver, size: number): string | null {
+  driver.exec('PRAGMA trusted_schema = OFF');
+  const [n, longest] = driver.prepare('SELECT count(*), max(length(sql)) FROM sqlite_master').get([]) ?? [];
+  if (Number(n) > MOST || Number(longest) > MOST_TEXT) return `that is no store of AOS: its schema is too large`;
+  const [pages] =
+    driver.prepare('SELECT page_count * page_size FROM pragma_page_count, pragma_page_size').get([]) ?? [];
+  if (Number(pages) !== size) return 'that is cut short';
+  const entries = driver.prepare('SELECT type, name, sql FROM sqlite_master').all([]);
+  const odd = entries.find(([type, , sql]) => !isOurs(String(type), sql === null ? null : String(sql)));
+  if (odd !== undefined)
+    return `that is no store of AOS: it has the ${String(odd[0])} ${JSON.stringify(String(odd[1]).slice(0, 100))}, which AOS has not made`;
+  return entries.some(([, name]) => name === MIGRATIONS) ? null : 'that is no store of AOS';
+}
+
+/** @param sql null: SQLite's own index of a key */
+function isOurs(type: string, sql: string | null): boolean {
+  if (sql === null) return type === 'index';
+  if (type !== 'table' && type !== 'index') return false;
+  return VIRTUAL.test(sql) || PLAIN.test(sql.replaceAll(QUOTED, '').replace(KEY_OF_TERMS, ''));
+}
