@@ -83,16 +83,16 @@ export async function restoreBackup(file: string, target: RestoreTarget, judge: 
     });
     if (stores !== 1) throw new ArchiveRejected(`${file} holds no ${STORE_ENTRY}`);
     const wrong = judge(unpackedAt(target.store));
+    // Made by reading it.
+    await removeLogs(unpackedAt(target.store));
     if (wrong !== null) throw new ArchiveRejected(`holds a ${STORE_ENTRY} ${wrong}`);
     return archive.head;
-  })()
-    .catch(async (error: unknown) => {
-      await packages.discard();
-      await rm(unpackedAt(target.store), { force: true });
-      await rm(staging, { recursive: true, force: true });
-      throw sentenceOf(error, target.dataDir);
-    })
-    .finally(() => removeLogs(unpackedAt(target.store)));
+  })().catch(async (error: unknown) => {
+    await packages.discard();
+    await rm(unpackedAt(target.store), { force: true });
+    await rm(staging, { recursive: true, force: true });
+    throw sentenceOf(error, target.dataDir);
+  });
   const restored: Restored = { head, keys, packages: places };
   const ready: Ready = { store: target.store, keys, packages: packages.ids, restored };
   await writeOwn(join(staging, `${READY}.new`), JSON.stringify(ready));

@@ -2,6 +2,7 @@
  * The tasks of a new user, done with the lines of the guides as they are printed, in a fresh directory. Only placeholders that
  * a guide shows are replaced: addresses, paths, and tokens where it prints an ellipsis.
  */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -274,6 +275,25 @@ describe('docs: the tasks of a new user', function () {
       .to.match(/^\d+ tools$/m)
       .and.to.match(/^shop-\d+ is resolved in 1\.4\.2/m);
     expect(session).to.include('no more work');
+  });
+
+  it('connects a client of MCP by its printed settings', async () => {
+    const guide = await Guide.read('docs/agents.md');
+    const token = await tokenBy(guide.block('Start', ''));
+    const printed = guide.block('Settings of coding agents', 'json', '"mcpServers"');
+    const { mcpServers } = JSON.parse(
+      fillIn(printed, { 'https://aos.example.org': service.url, '${SVC_TOKEN}': token }),
+    ) as { mcpServers: Record<'aos', { url: string; headers: Record<string, string> }> };
+    const { url, headers } = mcpServers.aos;
+    const client = new Client({ name: 'tasks', version: '1.0.0' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+    try {
+      expect((await client.listTools()).tools.map(({ name }) => name)).to.include.members(['next', 'resolve']);
+      const found = await client.callTool({ name: 'search', arguments: { project: 'shop' } });
+      expect(found.isError, JSON.stringify(found)).to.not.equal(true);
+    } finally {
+      await client.close();
+    }
   });
 
   it('groups errors by a rule', async () => {
