@@ -51,7 +51,7 @@ describe('unknown query parameters', () => {
     ['rollout', '/api/updateservice/v1/rollout?percent=10'],
     ['report', '/api/errors/v1/report?projct=shop'],
   ] as const)
-    it(`return 400 with their name for ${name}`, async () => {
+    it(`return 400 with their name for ${name} (S05)`, async () => {
       const answer = await fetch(service.url + path, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

@@ -74,7 +74,7 @@ describe('versions', () => {
     );
   });
 
-  it('ignores build metadata, also where its plus arrives as a space', () => {
+  it('ignores build metadata, also where its plus arrives as a space (S08)', () => {
     for (const text of ['1.2.3+0a1b2c3', '1.2.3+388', '1.2.3 0a1b2c3', '1.2.3'])
       expect(stripBuildMetadata(text)).to.equal('1.2.3');
     expect(stripBuildMetadata('1.2.3-rc.1+build.5')).to.equal('1.2.3-rc.1');

@@ -160,7 +160,7 @@ describe('update-agent: attacks on each response', function () {
         await refused(code, /./);
       });
 
-    it('does not blame the account for a 403 from a proxy', async () => {
+    it('does not blame the account for a 403 from a proxy (S-403)', async () => {
       answering(403, '/releases/');
       await refused(2, /CDN, proxy or firewall.*credentials were not checked/);
     });

@@ -19,7 +19,7 @@ describe('agent: the lock of another boot or container', () => {
   const writeOwner = (owner: { host?: string }): Promise<void> =>
     writeFile(join(folder, '7'), JSON.stringify({ pid: 1, began: '1', space: 'another boot', ...owner }));
 
-  it('expires immediately when its owner ran on this machine before its last start', async () => {
+  it('expires immediately when its owner ran on this machine before its last start (S02)', async () => {
     for (const owner of [{ host: hostname() }, {}]) {
       await writeOwner(owner);
       await (await takeLock(folder)).release();

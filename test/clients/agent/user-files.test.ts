@@ -33,7 +33,7 @@ describe('update-agent: files of the user', () => {
     await remove(dir);
   });
 
-  it('keeps files that the installed version preserves when the new one names no patterns', async () => {
+  it('keeps files that the installed version preserves when the new one names no patterns (S04)', async () => {
     await install10([{ path: 'conf/app.json', content: '{"default":1}' }], { preserve: ['conf/*.json'] });
     await write('conf/app.json', '{"mine":1}');
     server.publish({ version: '1.1.0', files: [{ path: 'conf/app.json', content: '{"default":2}' }] });
@@ -72,13 +72,20 @@ describe('update-agent: files of the user', () => {
     expect([await read('a.txt.local'), await read('a.txt.local.2')]).to.deep.equal(['changed 2', 'changed 3']);
   });
 
+  it('updates to a small package of zeros, which packs to less than a 200th (S-ratio)', async () => {
+    await install10([{ path: 'zeros.bin', content: '1' }]);
+    server.publish({ version: '1.1.0', files: [{ path: 'zeros.bin', content: Buffer.alloc(2 << 20) }] });
+    const ran = await go();
+    expect(ran, ran.stderr).to.include({ code: 0, stdout: 'UPDATED: 1.0.0 -> 1.1.0\n' });
+  });
+
   describe('a preserved folder that is not writable', () => {
     const files = (n: number): SourceFile[] => [
       { path: 'app.txt', content: String(n) },
       { path: 'data/seed.json', content: '{}' },
     ];
 
-    it('updates when it is a link, and leaves its target unchanged', async () => {
+    it('updates when it is a link, and leaves its target unchanged (S16)', async () => {
       await install10(files(1), { preserve: ['data/**'] });
       const volume = await scratch();
       await writeFile(join(volume, 'seed.json'), 'mine');
@@ -91,7 +98,7 @@ describe('update-agent: files of the user', () => {
       await remove(volume);
     });
 
-    it('updates when it belongs to others, and names its missing files', async () => {
+    it('updates when it belongs to others, and names its missing files (S16)', async () => {
       await install10(files(1), { preserve: ['data/**'] });
       await remove(join(dir, 'data', 'seed.json'));
       await chmod(join(dir, 'data'), 0o777);
@@ -126,7 +133,7 @@ describe('update-agent: files of the user', () => {
       await write('app.ini', '; mine\n[db]\npassword = s3cret\n');
     };
 
-    it('leaves a file with settings unchanged when the package did not change it', async () => {
+    it('leaves a file with settings unchanged when the package did not change it (S03)', async () => {
       await install10(packaged(''), { setup });
       await fill();
       server.publish({ version: '1.1.0', files: packaged(''), setup });
@@ -135,7 +142,7 @@ describe('update-agent: files of the user', () => {
       expect(await read('app.ini')).to.equal('; mine\n[db]\npassword = s3cret\n');
     });
 
-    it('merges the values into a file that the package changed, with its mode', async () => {
+    it('merges the values into a file that the package changed, with its mode (S03)', async () => {
       await install10(packaged(''), { setup });
       await fill();
       server.publish({ version: '1.1.0', files: packaged(', "pool": 5'), setup });

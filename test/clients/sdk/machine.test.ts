@@ -38,7 +38,7 @@ describe('sdk: machine ids', () => {
     expect(found).to.deep.equal({ id: machineIdOf('shop', SYSTEM_ID), isStable: true });
   });
 
-  it('trusts a random id when a later start finds it, and never in a container', async () => {
+  it('trusts a random id when a later start finds it, and never in a container (S13)', async () => {
     const first = await identifyMachine('shop', dir, sources());
     expect(first.isStable).to.equal(false);
     expect(await identifyMachine('shop', dir, sources())).to.deep.equal({ id: first.id, isStable: true });

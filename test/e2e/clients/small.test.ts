@@ -105,7 +105,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await one('validate_license', { key }, { license_public_key: 'x' })).to.have.property('raised');
     });
 
-    it('uses no seat for a machine without a lasting id, and one for SVC_MACHINE_ID', async function () {
+    it('uses no seat for a machine without a lasting id, and one for SVC_MACHINE_ID (S13)', async function () {
       if (!isAvailable('namespaces', canHideMachineId())) this.skip();
       const token = await service.token('license:manage');
       const asked = { product: 'shop', max_activations: 1 };
@@ -148,7 +148,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await one('load_license_file', args)).to.include({ valid: false, reason: 'unknown_key' });
     });
 
-    it('verifies the published license files, and rejects each change of them', async () => {
+    it('verifies the published license files as mail brings them, and rejects each change of them (S07)', async () => {
       const calls: (Call & { reason: string | null })[] = [];
       const add = (reason: string | null, args: object): void =>
         void calls.push({ method: 'verify_license_file', args: { now: NOW, ...args }, reason });

@@ -40,7 +40,7 @@ describe('docs: the recipe to pack and publish', function () {
     ['tar', '1.0'],
     ['bsdtar', '2.0'],
   ] as const)
-    it(`runs with ${program}, and a second run publishes nothing new`, async function () {
+    it(`runs with ${program}, and a second run publishes nothing new (S18)`, async function () {
       const path = pathOf(program);
       if (!isAvailable('bsdtar', path !== '')) this.skip();
       const bin = join(dir, 'path');

@@ -5,7 +5,7 @@ import { getProxyForUrl, InvalidProxy } from '../../../lib/http/proxy.js';
 describe('getProxyForUrl', () => {
   const CASES: [name: string, url: string, env: Record<string, string>, proxy: string | null][] = [
     ['returns null without variables', 'http://a.test/', {}, null],
-    ['assumes http:// without a scheme', 'http://a.test/', { HTTP_PROXY: 'proxy:3128' }, 'http://proxy:3128/'],
+    ['assumes http:// without a scheme (S09)', 'http://a.test/', { HTTP_PROXY: 'proxy:3128' }, 'http://proxy:3128/'],
     ['assumes http:// for https requests too', 'https://a.test/', { HTTPS_PROXY: 'proxy:3128' }, 'http://proxy:3128/'],
     ['takes an address without a port', 'http://a.test/', { http_proxy: 'proxy' }, 'http://proxy/'],
     ['takes an IPv6 address', 'http://a.test/', { http_proxy: '[::1]:3128' }, 'http://[::1]:3128/'],
@@ -29,7 +29,7 @@ describe('getProxyForUrl', () => {
     it(name, () => expect(getProxyForUrl(new URL(url), env)?.href ?? null).to.equal(proxy));
 
   for (const value of ['socks5://proxy:1', 'http://', 'a b', 'proxy:port'])
-    it(`rejects ${value} and names the variable`, () =>
+    it(`rejects ${value} and names the variable (S09)`, () =>
       expect(() => getProxyForUrl(new URL('https://a.test'), { https_proxy: value })).to.throw(
         InvalidProxy,
         /^https_proxy must be host:port/,

@@ -518,7 +518,7 @@ describe('licensing over HTTP', function () {
       }
     });
 
-    it('answers 409 to a repeated client_ref with other seats', async () => {
+    it('answers 409 to a repeated client_ref with other seats (S-client_ref)', async () => {
       await create({ client_ref: 'order-9', max_activations: 2 });
       expect((await create({ client_ref: 'order-9', max_activations: 2 })).status).to.equal(200);
       expect((await create({ client_ref: 'order-9' })).status).to.equal(200);

@@ -46,7 +46,7 @@ function expectedCheck(characters: string): string {
 describe('license keys as they are typed', () => {
   const one = newKey();
   for (const [carrier, carry] of Object.entries(KEY_CARRIERS))
-    it(`accepts ${carrier}`, () => {
+    it(`accepts ${carrier} (S-dash)`, () => {
       expect(canonicalKey(carry(one))).to.equal(one);
       expect(isKey(canonicalKey(carry(one)))).to.equal(true);
     });

@@ -31,7 +31,7 @@ describe('publishWarnings', () => {
     ['nothing for a first release', {}, [], null],
     ['nothing where the patterns are the same', {}, [earlier('1.0.0')], null],
     [
-      'patterns of the version before that are missing',
+      'patterns of the version before that are missing (S04)',
       { preserve_patterns: [] },
       [earlier('1.0.0')],
       /^preserve_patterns of 1\.0\.0 are missing: conf\/\*\.json\./,
@@ -49,7 +49,7 @@ describe('publishWarnings', () => {
       null,
     ],
     [
-      'a setup target that is a packaged file',
+      'a setup target that is a packaged file (S03)',
       { setup: setup({ file: 'data/seed.db' }) },
       [],
       /^setup\.json writes into packaged files .*: data\/seed\.db\./,

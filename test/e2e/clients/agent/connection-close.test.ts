@@ -33,7 +33,7 @@ describe('update-agent behind a proxy that answers Connection: close', () => {
     for (const folder of folders) await remove(folder);
   });
 
-  it('updates every time, with packages of 1 to 60 MB', async () => {
+  it('updates every time, with packages of 1 to 60 MB (S01)', async () => {
     const { port } = front.address() as AddressInfo;
     const address = `http://127.0.0.1:${port}`;
     for (const [n, megabytes] of [1, 10, 60, 60, 60].entries()) {

@@ -39,7 +39,7 @@ describe('update-agent: an uncaught error', () => {
     ['before commit', 0, '1.1.0'],
   ];
   for (const [point, code, version] of POINTS)
-    it(`at "${point}" exits ${code}, with ${version} installed and started`, async () => {
+    it(`at "${point}" exits ${code}, with ${version} installed and started (S01)`, async () => {
       const ran = await updateWith(point);
       expect(ran, ran.stderr).to.include({ code, signal: null });
       expect(await readFile(join(dir, 'app.cjs'), 'utf8')).to.equal(app(version));

@@ -245,6 +245,7 @@ describe('update-agent: exit codes', function () {
       ['stray'],
       ['--yes=maybe'],
       ['--set', 'novalue'],
+      ['--set', 'v='],
       ['--set', '=x'],
       ['--dir', '/nonexistent/dir'],
       ['--config', '/nonexistent/agent.json'],
@@ -255,6 +256,10 @@ describe('update-agent: exit codes', function () {
         expect(ran.code, ran.stdout + ran.stderr).to.equal(64);
       });
 
+    it('says what --set v= lacks (S-set)', async () => {
+      expect((await runHere([...base, '--set', 'v='])).stderr).to.include('--set v= gives no value; leave it out');
+    });
+
     it('is the code when another product is installed', async () => {
       expect((await runHere([...base, '--project', 'other'])).code).to.equal(64);
     });
@@ -264,6 +269,13 @@ describe('update-agent: exit codes', function () {
   });
 
   describe('options', () => {
+    it('ignore build metadata of --current-version (S08)', async () => {
+      for (const given of ['1.2.3+0a1b2c3', '1.2.3'])
+        expect(await readOptions(['--dir', dir, '--current-version', given], {}, '/nowhere')).to.include({
+          currentVersion: '1.2.3',
+        });
+    });
+
     it('come from argv before environment before file', async () => {
       const own = join(dir, '.update-agent');
       await mkdir(own, { mode: 0o700 });

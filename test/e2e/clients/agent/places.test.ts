@@ -306,9 +306,9 @@ describe('update-agent: paths', function () {
       ran('umount', disk);
     });
 
-    it('exits 9 before any write', async () => {
+    it('exits 9 before any write, and names the folder (S-space)', async () => {
       await writeFile(join(disk, 'ballast'), Buffer.alloc(3 * 1024 * 1024));
-      await refused(9, /MiB free, and the update needs/);
+      await refused(9, /\/disk\S* has [\d.]+ MiB free, and the update needs/);
     });
 
     it('restores the complete old version at every point when the disk fills up during the update', async () => {

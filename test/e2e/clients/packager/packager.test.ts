@@ -343,7 +343,7 @@ describe('packager', function () {
       await refusing(/server\.js differs from another path only by letter case/);
     });
 
-    it('a compression ratio above 200', async () => {
+    it('a compression ratio above 200 from 64 MB on, with the largest file (S-ratio)', async () => {
       await writeTree(dir, { 'zeros.bin': Buffer.alloc(65 * 1024 ** 2) });
       await refusing(/zeros\.bin is the largest file of a package that unpacks to more than 200 times its size/);
     });
@@ -380,6 +380,25 @@ describe('packager', function () {
       service.publish = (response) => response.destroy();
       expect((await start()).code).to.equal(1);
     });
+  });
+
+  it('leaves out files of the system by default, and says so (S-junk)', async () => {
+    await writeTree(dir, {
+      '.DS_Store': 'x',
+      '._app.js': 'x',
+      'lib/._a.js': 'x',
+      'lib/Thumbs.db': 'x',
+      '__MACOSX/lib/._a.js': 'x',
+      'lib/thumbs.txt': 'x',
+    });
+    const { code, stdout } = await run();
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^Left out 5 files of the system: .*\.DS_Store/m);
+    const archive = service.uploads.at(-1)?.body ?? Buffer.alloc(0);
+    const names = gunzipSync(archive).toString('latin1');
+    expect(names)
+      .to.include('lib/thumbs.txt')
+      .and.not.match(/\.DS_Store|\._a|Thumbs\.db|__MACOSX/);
   });
 
   describe('warns of', () => {
@@ -468,13 +487,13 @@ describe('packager', function () {
       ['nothing.*', ''],
     ];
     for (const [pattern, hint] of UNMATCHED)
-      it(`an exclusion without a match: ${pattern}`, async () => {
+      it(`an exclusion without a match: ${pattern} (S06)`, async () => {
         expect(await warned({ 'app.txt': 'x', 'secrets/key.pem': 'x' }, { excludePatterns: [pattern] })).to.include(
           `excludePatterns: ${pattern} matches no file${hint}.`,
         );
       });
 
-    it('no exclusion of a folder with a final slash', async () => {
+    it('no exclusion of a folder with a final slash (S06)', async () => {
       const found = await warned({ 'app.txt': 'x', 'secrets/key.pem': 'x' }, { excludePatterns: ['secrets/'] });
       expect(found).to.deep.equal([]);
     });
