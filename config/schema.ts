@@ -7,7 +7,7 @@
  * a second hand-written table of environment variables; each named variable is written beside its key (`meta.env`).
  */
 import joi from 'joi';
-import type { HttpLimits } from '../ports/http-limits.js';
+import type { HttpLimits } from '../ports/http/limits.js';
 import { membersOf } from './members.js';
 import { baseUrl, dataKey, licenseKey, storageUrl, timezone } from './values.js';
 

@@ -76,7 +76,9 @@ export class Scope {
     for (const key of keysOf(type)) {
       if (typeof key === 'string') {
         if (!this.#container.isRegistered(key, true))
-          throw new Error(`${type.name}: its constructor needs "${key}", which is not bound`);
+          throw new Error(
+            `${type.name}: its constructor needs "${key}", which is not bound: does the manifest declare it?`,
+          );
       } else if (!this.#container.isRegistered(key)) {
         this.#prepare(key, [...path, type]);
         this.#register(key);

@@ -1,27 +1,20 @@
 /** The argument of `setup`: the plugin's own configuration, collections and container, and nothing of other plugins. */
 import type { DomainEvent, EventBus } from '../ports/events.js';
 import type { Jobs } from '../ports/jobs.js';
+import { CORE_PORTS, DECLARED_PORTS, type Ports } from '../ports/ports.js';
 import type { DocumentStore } from '../ports/store.js';
 import { serviceFor, type ExtensionPoint, type Token } from '../ports/token.js';
 import { collectionOf, NotInManifest, transactOf } from './collections.js';
 import type { Scope } from './container.js';
 import { jobName } from './contributions/jobs.js';
-import {
-  added,
-  addedBy,
-  collection,
-  type Added,
-  type AppSettings,
-  type PluginContext,
-  type Ports,
-} from './contract.js';
+import { added, addedBy, collection, type Added, type AppSettings, type PluginContext } from './contract.js';
 import type { Locks } from './locks.js';
+import type { SuppliedPorts } from './parts.js';
 import type { PluginRun, ProvidedServices } from './plugin-run.js';
 
 export interface Shared {
   app: AppSettings;
-  ports: Omit<Ports, 'jobs'>;
-  jobs: Jobs | undefined;
+  ports: SuppliedPorts;
   store: DocumentStore;
   services: ProvidedServices;
   bus: EventBus;
@@ -39,8 +32,12 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
   const { clock, ids } = shared.ports;
   const { config } = plugin.registered;
   const log = shared.ports.log.child({ plugin: id });
-  const all: Ports = { ...shared.ports, log, jobs: jobsOf(plugin, shared.jobs) };
-  const ports = refuseUnknown(all, (name) => `there is no port "${name}": there are ${listNames(all)}`);
+  const supplied: Ports = { ...shared.ports, log, jobs: jobsOf(plugin, shared.ports.jobs) };
+  const all = Object.fromEntries([...CORE_PORTS, ...manifest.ports].map((name) => [name, supplied[name]]));
+  const ports = refuseUnknown(all as unknown as Ports, (name) => {
+    if (DECLARED_PORTS.some((port) => port === name)) throw new NotInManifest(`the port "${name}"`, 'ports');
+    return `there is no port "${name}": there are ${listNames(all)}`;
+  });
   const service = (name: string): unknown => serviceFor(services.get(name), manifest);
   const needed = Object.fromEntries(manifest.needs.map((name) => [name, service(name)]));
   const open = collectionOf(shared.store, manifest);

@@ -13,7 +13,8 @@ export {
   type PluginContext,
   type PluginParts,
 } from './contract/plugin.js';
-export { added, addedBy, collection, PORT, type Added, type AppSettings, type Ports } from './contract/ports.js';
+export { added, addedBy, collection, PORT, type Added, type AppSettings } from './contract/ports.js';
+export type { CorePorts, DeclaredPorts, Ports } from '../ports/ports.js';
 export { listen } from '../ports/events.js';
 export { event, extend, extensionPoint, perPlugin, token } from '../ports/token.js';
 export type { AskingPlugin, EventType, Extension, ExtensionPoint, PerPlugin, Token } from '../ports/token.js';

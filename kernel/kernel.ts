@@ -250,21 +250,15 @@ export class Kernel {
   }
 
   async #setUp(): Promise<void> {
-    const { config, store, jobs } = this.parts;
-    const { clock, ids, log, hasher, cipher, outbound, reach, metrics, releaseStore } = this.parts;
-    const { installers, manual, signers, backups, sourceMaps } = this.parts;
-    const files = { releaseStore, installers, manual, backups, sourceMaps };
-    const ports = { clock, ids, log, hasher, cipher, outbound, reach, metrics, signers, ...files };
-    const root = Scope.root({ ...ports, app: config.app });
+    const { config, store, clock, ids } = this.parts;
     const shared: Shared = {
       app: config.app,
-      ports,
-      jobs,
+      ports: this.parts,
       store,
       services: this.#services,
       bus: this.#bus,
       locks: new Locks({ store, clock, ids, processes: this.parts.processes }),
-      root,
+      root: Scope.root({ app: config.app }),
       extensions: (point) => this.#plugins.extensionsOf(point),
       addedTo: (point) => this.#plugins.addedTo(point),
     };

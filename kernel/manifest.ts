@@ -5,6 +5,7 @@
  * integrator's plugin brings its own joi.
  */
 import Joi, { type ObjectSchema } from 'joi';
+import { DECLARED_PORTS, type DeclaredPorts } from '../ports/ports.js';
 import type { CollectionSpec } from '../ports/store.js';
 import type { Migration, Plugin } from './contract.js';
 import type { Catalogue } from './errors.js';
@@ -43,6 +44,7 @@ export interface FullManifest {
   needs: readonly string[];
   uses: readonly string[];
   provides: readonly string[];
+  ports: readonly (keyof DeclaredPorts)[];
   extensionPoints: readonly string[];
   extends: readonly string[];
   config: ObjectSchema | null;
@@ -103,6 +105,7 @@ const manifest = Joi.object({
   needs: list(tokenName),
   uses: list(tokenName),
   provides: list(tokenName),
+  ports: list(Joi.valid(...DECLARED_PORTS)),
   extensionPoints: list(pointName),
   extends: list(pointName),
   config: Joi.any().custom(schemaOf),
@@ -172,6 +175,7 @@ export function fullManifest(plugin: Plugin): FullManifest {
     needs: [...(plugin.needs ?? [])],
     uses: [...(plugin.uses ?? [])],
     provides: [...(plugin.provides ?? [])],
+    ports: [...(plugin.ports ?? [])],
     extensionPoints: [...(plugin.extensionPoints ?? [])],
     extends: [...(plugin.extends ?? [])],
     config: plugin.config ?? null,

@@ -1,22 +1,9 @@
 /** What the kernel is built from, and what it answers. main.ts fills this in; tests fill in fakes. */
-import type { Backups } from '../ports/store/backups.js';
-import type { Cipher } from '../ports/cipher.js';
-import type { Clock } from '../ports/clock.js';
-import type { PasswordHasher } from '../ports/hasher.js';
 import type { HttpServer } from '../ports/http-server.js';
-import type { Ids } from '../ports/ids.js';
 import type { Jobs } from '../ports/jobs.js';
-import type { Logger } from '../ports/logger.js';
-import type { Metrics } from '../ports/metrics.js';
-import type { Outbound } from '../ports/outbound.js';
-import type { Reach } from '../ports/reach.js';
 import type { UnlistedProxy } from '../ports/domain/system.js';
+import type { Ports } from '../ports/ports.js';
 import type { Processes } from '../ports/processes.js';
-import type { Installers } from '../ports/installers.js';
-import type { Manual } from '../ports/manual.js';
-import type { ReleaseStore } from '../ports/release-store.js';
-import type { Signers } from '../ports/signer.js';
-import type { SourceMaps } from '../ports/source-maps/reader.js';
 import type { CollectionSpec, DocumentStore } from '../ports/store.js';
 import type { AppSettings, CommandSpec, Plugin } from './contract.js';
 import type { Sections } from './registry.js';
@@ -31,28 +18,15 @@ export interface KernelConfig extends Sections {
   stop_timeout_ms?: number;
 }
 
+/** The ports as their adapters supply them; plugins see a part of `jobs`, which is absent in a process without them. */
+export type SuppliedPorts = Omit<Ports, 'jobs'> & { jobs?: Jobs };
+
 /** Everything the kernel is made of; main.ts is the only one that knows where each comes from. */
-export interface KernelParts {
+export interface KernelParts extends SuppliedPorts {
   config: KernelConfig;
   store: DocumentStore;
   /** Absent in commands. */
   http?: HttpServer;
-  jobs?: Jobs;
-  clock: Clock;
-  ids: Ids;
-  log: Logger;
-  hasher: PasswordHasher;
-  cipher: Cipher;
-  outbound: Outbound;
-  reach: Reach;
-  metrics: Metrics;
-  releaseStore: ReleaseStore;
-  installers: Installers;
-  manual: Manual;
-  signers: Signers;
-  /** Also before a migration of a store that is in use. */
-  backups: Backups;
-  sourceMaps: SourceMaps;
   /** Absent: this process is the only one that is known. */
   processes?: Processes;
   builtin: readonly Plugin[];

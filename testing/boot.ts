@@ -17,7 +17,7 @@ import type { AppSettings, CommandCall, CommandResult, EventType, Plugin } from 
 import { Kernel } from '../kernel/kernel.js';
 import { AUTHENTICATOR } from '../ports/domain/access.js';
 import type { DomainEvent } from '../ports/events.js';
-import type { HttpLimits } from '../ports/http-limits.js';
+import type { HttpLimits } from '../ports/http/limits.js';
 import type { HttpMethod } from '../ports/http.js';
 import type { Outbound } from '../ports/outbound.js';
 import type { Collection, Doc, DocumentStore } from '../ports/store.js';

@@ -1,6 +1,6 @@
 /** Options that the composition root gives to the web server. */
 import type { Clock } from '../../ports/clock.js';
-import type { HttpLimits } from '../../ports/http-limits.js';
+import type { HttpLimits } from '../../ports/http/limits.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';

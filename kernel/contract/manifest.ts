@@ -3,6 +3,7 @@ import type { ObjectSchema } from 'joi';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
+import type { DeclaredPorts } from '../../ports/ports.js';
 import type { Collection, CollectionSpec, Doc } from '../../ports/store.js';
 import type { Catalogue } from '../errors.js';
 
@@ -41,6 +42,8 @@ export interface Manifest {
   /** Names of tokens that another plugin may provide: what `ctx.find` asks for. */
   uses?: readonly string[];
   provides?: readonly string[];
+  /** Ports that it uses beyond those of every plugin. */
+  ports?: readonly (keyof DeclaredPorts)[];
   /** Extension points that it offers, by name: other plugins add to them, and it asks what they added. */
   extensionPoints?: readonly string[];
   /** Extension points of other plugins to which it adds. */

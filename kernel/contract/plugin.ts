@@ -5,6 +5,7 @@ import type { OwnHosts, PageSpec, PanelSpec, RouteSpec } from '../../ports/http.
 import type { Ids } from '../../ports/ids.js';
 import type { JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
+import type { Ports } from '../../ports/ports.js';
 import type { Collection, Doc, Transact } from '../../ports/store.js';
 import type { Extension, ExtensionPoint, Token } from '../../ports/token.js';
 import type { Instances } from '../container.js';
@@ -12,7 +13,7 @@ import type { Class, Key } from '../inject.js';
 import type { LockHeld } from '../locks.js';
 import type { CommandSpec } from './command.js';
 import type { Manifest } from './manifest.js';
-import type { AppSettings, Ports } from './ports.js';
+import type { AppSettings } from './ports.js';
 
 /** The version of this contract. A plugin made for another one is refused, with both numbers. */
 export const PLUGIN_API = 1;
@@ -47,6 +48,7 @@ export interface PluginContext<C = Record<string, unknown>> {
   log: Logger;
   clock: Clock;
   ids: Ids;
+  /** The ports of every plugin, and those of the manifest's `ports`. */
   ports: Ports;
   /** One of the collections in the manifest, stored as `<plugin>_<name>`. */
   collection<T extends Doc>(name: string): Collection<T>;

@@ -1,49 +1,7 @@
-/**
- * The ports that a plugin may use, the settings of the service, and the tokens that stand for both in its container.
- */
-import type { Backups } from '../../ports/store/backups.js';
-import type { Cipher } from '../../ports/cipher.js';
-import type { Clock } from '../../ports/clock.js';
-import type { PasswordHasher } from '../../ports/hasher.js';
-import type { Ids } from '../../ports/ids.js';
-import type { Installers } from '../../ports/installers.js';
-import type { Manual } from '../../ports/manual.js';
-import type { Jobs } from '../../ports/jobs.js';
-import type { Logger } from '../../ports/logger.js';
-import type { Metrics } from '../../ports/metrics.js';
-import type { Outbound } from '../../ports/outbound.js';
-import type { Reach } from '../../ports/reach.js';
-import type { ReleaseStore } from '../../ports/release-store.js';
-import type { SourceMaps } from '../../ports/source-maps/reader.js';
-import type { Signers } from '../../ports/signer.js';
+/** Settings of the service, and the tokens that stand for them and for the ports in a plugin's container. */
+import { CORE_PORTS, DECLARED_PORTS, type Ports } from '../../ports/ports.js';
 import type { Collection, Doc } from '../../ports/store.js';
 import { token, type ExtensionPoint, type Token } from '../../ports/token.js';
-
-/** The ports a plugin may use, beside its own collections. */
-export interface Ports {
-  clock: Clock;
-  ids: Ids;
-  log: Logger;
-  hasher: PasswordHasher;
-  cipher: Cipher;
-  outbound: Outbound;
-  /** Whether a port, a name or a machine answers. */
-  reach: Reach;
-  metrics: Metrics;
-  /** Where packages lie. */
-  releaseStore: ReleaseStore;
-  /** The update agents that are given to machines. */
-  installers: Installers;
-  /** The guides of this version. */
-  manual: Manual;
-  /** The keys of releases and of licenses. */
-  signers: Signers;
-  /** Copies of the embedded store. */
-  backups: Backups;
-  /** What builds upload so that stack traces of minified scripts can be read. */
-  sourceMaps: SourceMaps;
-  jobs: Pick<Jobs, 'enqueue' | 'runNow' | 'list'>;
-}
 
 /** Settings of the whole service that every plugin may read (`config/schema.ts`). */
 export interface AppSettings {
@@ -59,25 +17,15 @@ export interface AppSettings {
   grouping: Readonly<Record<string, number | boolean>>;
 }
 
-/** The tokens of the ports, and of the settings, for `@inject(PORT.clock)`: every plugin's container has them. */
-export const PORT: { readonly [N in keyof Ports]: Token<Ports[N]> } & { readonly app: Token<AppSettings> } = {
-  clock: token('clock'),
-  ids: token('ids'),
-  log: token('log'),
-  hasher: token('hasher'),
-  cipher: token('cipher'),
-  outbound: token('outbound'),
-  reach: token('reach'),
-  metrics: token('metrics'),
-  releaseStore: token('releaseStore'),
-  installers: token('installers'),
-  manual: token('manual'),
-  signers: token('signers'),
-  backups: token('backups'),
-  sourceMaps: token('sourceMaps'),
-  jobs: token('jobs'),
-  app: token('app'),
-};
+type PortTokens = { readonly [N in keyof Ports]: Token<Ports[N]> } & { readonly app: Token<AppSettings> };
+
+/**
+ * The tokens of the ports, and of the settings, for `@inject(PORT.clock)`. A plugin's container has the ports of every
+ * plugin and those that its manifest declares.
+ */
+export const PORT = Object.fromEntries(
+  [...CORE_PORTS, ...DECLARED_PORTS, 'app'].map((name) => [name, token(name)]),
+) as unknown as PortTokens;
 
 /**
  * The token of one of the manifest's collections, for `@inject(collection<Note>('notes'))`; the type is the plugin's

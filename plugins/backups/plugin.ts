@@ -13,6 +13,7 @@ export default definePlugin<BackupsConfig>({
   version: '1.0.0',
   api: 1,
   title: 'Backups',
+  ports: ['backups'],
   config: backupsConfig,
   from: import.meta.url,
   setup(ctx) {

@@ -107,6 +107,7 @@ export default definePlugin<LicensingConfig>({
   version: '1.0.0',
   api: 1,
   title: 'Licenses',
+  ports: ['signers'],
   needs: [AUDIT.name, PROJECTS.name, SELLER_BRANDS.name, THROTTLE.name],
   provides: [LICENSES.name],
   extensionPoints: [LICENSE_WATCHERS.point],

@@ -106,6 +106,7 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   title: 'Guides and API documentation',
+  ports: ['manual'],
   needs: [SYSTEM.name],
   extends: [SEARCH_PROVIDERS.point],
   from: import.meta.url,

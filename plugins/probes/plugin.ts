@@ -39,6 +39,7 @@ export default definePlugin<ProbesConfig>({
   version: '1.0.0',
   api: 1,
   title: 'Probes',
+  ports: ['reach'],
   needs: [AUDIT.name, SYSTEM.name, WATCHDOG.name],
   extends: [MONITOR_PROBES.point],
   config,

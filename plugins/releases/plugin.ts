@@ -113,6 +113,7 @@ export default definePlugin<ReleasesConfig>({
   version: '1.0.0',
   api: 1,
   title: 'Update service and release store',
+  ports: ['installers', 'releaseStore', 'signers'],
   needs: [ACCOUNTS.name, AUDIT.name, LIVE_TOKENS.name, LOGIN_ATTEMPTS.name, PROJECTS.name, RUNTIME.name],
   uses: [
     BUGS.name,

@@ -24,6 +24,7 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   title: 'Setup',
+  ports: ['installers'],
   needs: [AUDIT.name, CREDENTIALS.name, TOKENS.name, PROJECTS.name, SYSTEM.name, WATCHDOG.name],
   uses: [RELEASES.name],
   extends: [FIRST_STEPS.point, PROJECT_PARTS.point, PROJECT_BELONGINGS.point],

@@ -38,6 +38,7 @@ export default definePlugin<SourceMapConfig>({
   version: '1.0.0',
   api: 1,
   title: 'Source maps',
+  ports: ['sourceMaps'],
   needs: [PROJECTS.name],
   uses: [BUILD_HISTORY.name, PUBLISHED_VERSIONS.name],
   provides: [FRAME_REWRITER.name],

@@ -50,7 +50,7 @@ describe('kernel/container', () => {
 
   it('names the class and the token that is not bound', () => {
     expect(() => Scope.root().services({ writer: Writer })).to.throw(
-      'Store: its constructor needs "name", which is not bound',
+      'Store: its constructor needs "name", which is not bound: does the manifest declare it?',
     );
   });
 

@@ -338,6 +338,31 @@ describe('kernel', () => {
   });
 
   describe('the context', () => {
+    it('supplies a port beyond those of every plugin only to a plugin that declares it', async () => {
+      @injectable()
+      class Seller {
+        constructor(@inject(PORT.signers) readonly signers: unknown) {}
+      }
+      const injects = (ctx: PluginContext): PluginParts => {
+        expect(ctx.services({ seller: Seller }).seller.signers).to.equal(ctx.ports.signers);
+        return {};
+      };
+      const reads = (ctx: PluginContext): PluginParts => ({ health: async () => ({ ok: ctx.ports.signers !== null }) });
+      const service = await start([
+        plugin('declares', injects, { ports: ['signers'] }),
+        plugin('injects', injects),
+        plugin('reads', reads),
+      ]);
+      expect(states(service)).to.deep.equal({
+        declares: 'ready',
+        injects: 'failed: Seller: its constructor needs "signers", which is not bound: does the manifest declare it?',
+        reads: 'ready',
+      });
+      expect((await service.kernel.system.health())['reads']?.['error']).to.match(
+        /the port "signers" is not in its manifest: declare it in `ports`/,
+      );
+    });
+
     it('injects ports, bound values and needed services into the plugin’s own classes', async () => {
       @injectable()
       class Counter {

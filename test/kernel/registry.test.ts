@@ -65,6 +65,12 @@ describe('kernel/registry', () => {
     ]);
   });
 
+  it('rejects a declared port that no manifest can declare', () => {
+    expect(faultsOf([plugin('one', { ports: ['reach', 'signer' as never] })])).to.deep.equal([
+      'plugin one: ports[1] must be one of [reach, releaseStore, installers, manual, signers, backups, sourceMaps]; mend its manifest (entry 0)',
+    ]);
+  });
+
   it('rejects ids that are reserved for the service', () => {
     for (const id of ['kernel', 'jobs', 'server']) {
       expect(faultsOf([plugin(id)])).to.deep.equal([

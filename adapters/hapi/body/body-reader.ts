@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { RouteSpec } from '../../../ports/http.js';
-import type { HttpLimits } from '../../../ports/http-limits.js';
+import type { HttpLimits } from '../../../ports/http/limits.js';
 import { Failure, OVERLOADED } from '../wire/failure.js';
 import { BodyBudget, type BodyLease } from '../limits/body-budget.js';
 import { MULTIPART_TYPE, parseForm, parseMultipart, type FormWithFiles } from './form.js';

@@ -8,7 +8,7 @@
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { OpenBucket, RateClass } from '../../../ports/http.js';
-import type { HttpLimits } from '../../../ports/http-limits.js';
+import type { HttpLimits } from '../../../ports/http/limits.js';
 import { Failure } from '../wire/failure.js';
 
 interface Bucket {

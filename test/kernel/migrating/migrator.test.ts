@@ -19,6 +19,7 @@ const manifest = (id: string, migrations: Migration[], collections: CollectionSp
   needs: [],
   uses: [],
   provides: [],
+  ports: [],
   extensionPoints: [],
   extends: [],
   errors: {},

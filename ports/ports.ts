@@ -1,0 +1,71 @@
+/** What the service supplies to plugins: the ports of everyone, and those that a manifest must declare. */
+import type { Cipher } from './cipher.js';
+import type { Clock } from './clock.js';
+import type { PasswordHasher } from './hasher.js';
+import type { Ids } from './ids.js';
+import type { Installers } from './installers.js';
+import type { Jobs } from './jobs.js';
+import type { Logger } from './logger.js';
+import type { Manual } from './manual.js';
+import type { Metrics } from './metrics.js';
+import type { Outbound } from './outbound.js';
+import type { Reach } from './reach.js';
+import type { ReleaseStore } from './release-store.js';
+import type { Signers } from './signer.js';
+import type { SourceMaps } from './source-maps/reader.js';
+import type { Backups } from './store/backups.js';
+
+/** The ports of every plugin, in addition to its own collections. */
+export interface CorePorts {
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  hasher: PasswordHasher;
+  cipher: Cipher;
+  outbound: Outbound;
+  metrics: Metrics;
+  jobs: Pick<Jobs, 'enqueue' | 'runNow' | 'list'>;
+}
+
+/** The ports that a plugin has only when its manifest declares them in `ports`. */
+export interface DeclaredPorts {
+  /** Whether a port, a name or a machine answers. */
+  reach: Reach;
+  /** Stored packages. */
+  releaseStore: ReleaseStore;
+  /** Update agents to download. */
+  installers: Installers;
+  /** The guides of this version. */
+  manual: Manual;
+  /** The keys of releases and of licenses. */
+  signers: Signers;
+  /** Copies of the embedded store. */
+  backups: Backups;
+  /** Source maps that builds upload. */
+  sourceMaps: SourceMaps;
+}
+
+export interface Ports extends CorePorts, DeclaredPorts {}
+
+const names = <N extends string>(record: Readonly<Record<N, true>>): readonly N[] => Object.keys(record) as N[];
+
+export const CORE_PORTS = names<keyof CorePorts>({
+  clock: true,
+  ids: true,
+  log: true,
+  hasher: true,
+  cipher: true,
+  outbound: true,
+  metrics: true,
+  jobs: true,
+});
+
+export const DECLARED_PORTS = names<keyof DeclaredPorts>({
+  reach: true,
+  releaseStore: true,
+  installers: true,
+  manual: true,
+  signers: true,
+  backups: true,
+  sourceMaps: true,
+});
