@@ -33,7 +33,15 @@ import { provideSystem } from './system/system.js';
 import { Undo } from './undo.js';
 import { viewFaults } from './view-faults.js';
 
-export type { Booted, KernelBootOptions, KernelConfig, KernelParts, Mode, MountedCommand } from './parts.js';
+export type {
+  Booted,
+  KernelBootOptions,
+  KernelConfig,
+  KernelParts,
+  Mode,
+  MountedCommand,
+  SuppliedPorts,
+} from './parts.js';
 
 export class Kernel {
   readonly #services = new ProvidedServices();
