@@ -20,5 +20,3 @@ export interface Change {
   /** When the forge says that it changed, RFC 3339; null: it does not say. */
   at: string | null;
 }
-
-export const BRANCH = 'refs/heads/';

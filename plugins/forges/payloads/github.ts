@@ -1,41 +1,17 @@
 /** Deliveries of GitHub, and of Gitea and Forgejo, which took its form over. Pure. */
-import { BRANCH, type Change } from './change.js';
-import { commitOf, listOf, members, nameOf, textOf, timeOf, titleOf, urlOf, type ForgePayload } from './reading.js';
+import type { Change } from './change.js';
+import { parsePush } from './push.js';
+import { commitOf, members, nameOf, textOf, timeOf, titleOf, urlOf, type ForgePayload } from './reading.js';
 
 /** @param event of `X-GitHub-Event` or `X-Gitea-Event`; what neither links nor fixes tells of nothing */
 export function changesOfGithub(event: string, body: ForgePayload): Change[] {
-  if (event === 'push') return pushed(body);
+  if (event === 'push') return parsePush(body, defaultBranch(body));
   return event.startsWith('pull_request') ? pulled(body) : [];
 }
 
 /** The branch that the repository's own pages show first; null where the body does not say. */
 const defaultBranch = (body: ForgePayload): string | null =>
   textOf(members(body['repository'])['default_branch']) || null;
-
-function pushed(body: ForgePayload): Change[] {
-  const ref = textOf(body['ref']);
-  const branch = defaultBranch(body);
-  if (!ref.startsWith(BRANCH)) return [];
-  const landed = branch !== null && ref === BRANCH + branch;
-  return listOf(body['commits']).flatMap((one) => {
-    const commit = members(one);
-    const sha = commitOf(commit['id']);
-    if (sha === null) return [];
-    const author = members(commit['author']);
-    const text = textOf(commit['message']);
-    return {
-      kind: 'commit',
-      commit: sha,
-      url: urlOf(commit['url']),
-      title: titleOf(text),
-      text,
-      author: nameOf(author['username'], author['name'], members(body['sender'])['login']),
-      state: landed ? 'merged' : 'pushed',
-      landed,
-      at: timeOf(commit['timestamp']),
-    };
-  });
-}
 
 function pulled(body: ForgePayload): Change[] {
   const pull = members(body['pull_request']);

@@ -1,7 +1,8 @@
 /** Deliveries of GitLab: push and merge request hooks. Pure. */
 import type { PullRequestState } from '../../../ports/domain/forge-changes.js';
-import { BRANCH, type Change } from './change.js';
-import { commitOf, listOf, members, nameOf, textOf, timeOf, titleOf, urlOf, type ForgePayload } from './reading.js';
+import type { Change } from './change.js';
+import { parsePush } from './push.js';
+import { commitOf, members, nameOf, textOf, timeOf, titleOf, urlOf, type ForgePayload } from './reading.js';
 
 const STATES: Readonly<Record<string, PullRequestState>> = {
   opened: 'open',
@@ -12,35 +13,11 @@ const STATES: Readonly<Record<string, PullRequestState>> = {
 };
 
 export function changesOfGitlab(body: ForgePayload): Change[] {
-  if (body['object_kind'] === 'push') return pushed(body);
+  if (body['object_kind'] === 'push') return parsePush(body, defaultBranch(body));
   return body['object_kind'] === 'merge_request' ? requested(body) : [];
 }
 
 const defaultBranch = (body: ForgePayload): string | null => textOf(members(body['project'])['default_branch']) || null;
-
-function pushed(body: ForgePayload): Change[] {
-  const ref = textOf(body['ref']);
-  const branch = defaultBranch(body);
-  if (!ref.startsWith(BRANCH)) return [];
-  const landed = branch !== null && ref === BRANCH + branch;
-  return listOf(body['commits']).flatMap((one) => {
-    const commit = members(one);
-    const sha = commitOf(commit['id']);
-    if (sha === null) return [];
-    const text = textOf(commit['message']);
-    return {
-      kind: 'commit',
-      commit: sha,
-      url: urlOf(commit['url']),
-      title: titleOf(text),
-      text,
-      author: nameOf(members(commit['author'])['name'], body['user_username']),
-      state: landed ? 'merged' : 'pushed',
-      landed,
-      at: timeOf(commit['timestamp']),
-    };
-  });
-}
 
 function requested(body: ForgePayload): Change[] {
   const request = members(body['object_attributes']);

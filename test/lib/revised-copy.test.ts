@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { RevisedCopy } from '../../lib/revised-copy.js';
+
+/** Two processes on one store. */
+class Processes {
+  now = 0;
+  rev = 0;
+  value = 'first';
+  reads = 0;
+  failing = false;
+  readonly errors: unknown[] = [];
+
+  process(): RevisedCopy<string> {
+    return new RevisedCopy<string>({
+      revisions: {
+        get: async () => {
+          if (this.failing) throw new Error('the store is away');
+          return { rev: this.rev };
+        },
+        change: async (_filter, { inc }) => (this.rev += inc.rev),
+      },
+      id: 'rules',
+      read: async () => {
+        this.reads++;
+        return this.value;
+      },
+      monotonic: () => this.now,
+      failed: (error) => this.errors.push(error),
+    });
+  }
+}
+
+describe('lib/revised-copy', () => {
+  let store: Processes;
+  let copy: RevisedCopy<string>;
+  beforeEach(async () => {
+    store = new Processes();
+    copy = store.process();
+    expect(copy.current).to.equal(null);
+    expect(await copy.get()).to.equal('first');
+  });
+
+  it('returns a young copy without a promise', () => {
+    store.now = 1_000;
+    expect(copy.get()).to.equal('first');
+    expect(store.reads).to.equal(1);
+  });
+
+  it('shows a change in its process when `changed` resolves', async () => {
+    store.value = 'second';
+    await copy.changed();
+    expect(copy.get()).to.equal('second');
+  });
+
+  it('shows a change of another process within two seconds', async () => {
+    store.value = 'second';
+    await store.process().changed();
+    store.now = 2_001;
+    expect(await copy.get()).to.equal('second');
+  });
+
+  it('reads nothing again while the revision is the same, and everything after half a minute', async () => {
+    store.now = 10_000;
+    await copy.get();
+    expect(store.reads).to.equal(1);
+    store.now = 30_001;
+    await copy.get();
+    expect(store.reads).to.equal(2);
+  });
+
+  it('returns the copy and reports the error when a read in the background fails', async () => {
+    store.failing = true;
+    store.now = 1_500;
+    expect(copy.get()).to.equal('first');
+    await new Promise(setImmediate);
+    expect(store.errors).to.have.length(1);
+  });
+
+  it('rejects when the copy is too old and the store is away', async () => {
+    store.failing = true;
+    store.now = 2_001;
+    const error = await Promise.resolve(copy.get()).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(Error);
+  });
+});
