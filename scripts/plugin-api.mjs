@@ -1,9 +1,11 @@
 // Writes the public surface of plugins and of the client SDK from the compiled declarations (after a build):
 //   node scripts/plugin-api.mjs                  writes docs/plugin-api.md and the other pages of PAGES
 //   node scripts/plugin-api.mjs --print <page>   prints one of them; `--dist <folder>` reads another build
-// A page holds its entry and every module that this one names, directly or through another, unless the other page has
-// it.
-import { readFile, writeFile } from 'node:fs/promises';
+// A page holds its entry, and of other modules the declarations that a name of the entry leads to, unless the other
+// page has them.
+import { parse } from '@babel/parser';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
@@ -17,15 +19,19 @@ const { values } = parseArgs({
 const SDK_INTERNAL =
   /^(clients\/sdk\/(context|cache|host|store|transport|node\/(host|files|http))|formats\/(signature|canonical-json))$/;
 
+/** Modules of ports that few plugins declare. */
+const DECLARED_PORTS = /^ports\/(reach|release-store|installers|manual|signer|source-maps\/reader|store\/backups)$/;
+
 const PAGES = {
   'plugin-api': {
     entry: 'kernel/contract',
-    has: () => true,
+    has: (path) => !DECLARED_PORTS.test(path),
     head: [
       '# The plugin API\n',
       'Made by `node scripts/plugin-api.mjs` from the compiled declarations; do not edit. A test compares it with the code, so',
       'that no change of the public surface goes unseen. `PLUGIN_API` rises only with a breaking change.\n',
-      'A plugin imports all of it from `aos/plugin`.\n',
+      'A plugin imports all of it from `aos/plugin`. The types of ports that a manifest declares are described in the source, in',
+      '`ports/`.\n',
     ],
   },
   'plugin-domain': {
@@ -61,24 +67,86 @@ const PAGES = {
   },
 };
 
-/** Declarations by path (`ports/store`), the entry first, then in the order in which they are named. */
-async function surface({ entry, others = [], has }) {
-  const found = new Map();
-  const waiting = [entry, ...others];
-  for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
-    if (found.has(path) || !has(path)) continue;
-    const text = await readFile(join(values.dist, `${path}.d.ts`), 'utf8');
-    found.set(path, text.replace(/^\/\/# sourceMappingURL=.*$/m, '').trim());
-    for (const [, module] of text.matchAll(/ from '(\.{1,2}\/[^']+)\.js';/g))
-      waiting.push(posix.join(posix.dirname(path), module));
+/** A module's declarations by name, what its names stand for in other modules, and the modules it exports whole. */
+function parseModule(path) {
+  const text = readFileSync(join(values.dist, `${path}.d.ts`), 'utf8');
+  const { program } = parse(text, { sourceType: 'module', plugins: [['typescript', { dts: true }]] });
+  const module = { text, declared: new Map(), elsewhere: new Map(), exported: new Set(), stars: [] };
+  for (const node of program.body) {
+    const from = node.source?.value;
+    const target = from?.startsWith('.') ? posix.join(posix.dirname(path), from).replace(/\.js$/, '') : null;
+    if (node.type === 'ExportAllDeclaration' && target !== null) module.stars.push(target);
+    for (const { local, imported, exported } of node.specifiers ?? []) {
+      const name = (exported ?? local).name;
+      if (target !== null) module.elsewhere.set(name, [target, (imported ?? local).name]);
+      if (exported !== undefined) module.exported.add(name);
+    }
+    const declaration = node.declaration ?? node;
+    const comment = node.leadingComments?.at(-1);
+    const statement = { node: declaration, text: text.slice(comment?.start ?? node.start, node.end) };
+    for (const { id } of declaration.declarations ?? [declaration]) {
+      if (id === undefined) continue;
+      // Overloads are declarations of one name.
+      module.declared.set(id.name, [...(module.declared.get(id.name) ?? []), statement]);
+      if (node.declaration) module.exported.add(id.name);
+    }
   }
-  return found;
+  return module;
+}
+
+/** Calls `visit` with the name of every identifier in a node. */
+function eachIdentifier(node, visit) {
+  if (node?.type === 'Identifier') visit(node.name);
+  for (const [member, value] of Object.entries(node ?? {})) {
+    if (member.endsWith('Comments') || member === 'loc' || typeof value !== 'object') continue;
+    for (const child of Array.isArray(value) ? value : [value]) eachIdentifier(child, visit);
+  }
+}
+
+/** Texts by path (`ports/store`): the entries whole, of other modules what is reached from there. */
+function surface({ entry, others = [], has }) {
+  const modules = new Map();
+  const reached = new Map();
+  const seen = new Set();
+  const read = (path) => {
+    if (!modules.has(path)) modules.set(path, parseModule(path));
+    return modules.get(path);
+  };
+  const exportsOf = (path) => [...read(path).exported, ...read(path).stars.filter(has).flatMap(exportsOf)];
+  const visit = (path, name) => {
+    if (!has(path)) return;
+    const { declared, elsewhere, stars } = read(path);
+    for (const { node, text } of declared.get(name) ?? []) {
+      const texts = reached.get(path) ?? reached.set(path, new Set()).get(path);
+      if (seen.has(node)) continue;
+      seen.add(node);
+      texts.add(text.replaceAll(/^\s*#private;\n/gm, ''));
+      eachIdentifier(node, (one) => {
+        if (declared.has(one) || elsewhere.has(one)) visit(path, one);
+      });
+    }
+    if (declared.has(name)) return;
+    if (elsewhere.has(name)) visit(...elsewhere.get(name));
+    else for (const star of stars) visit(star, name);
+  };
+  for (const path of [entry, ...others]) {
+    reached.set(
+      path,
+      new Set([
+        read(path)
+          .text.replace(/^\/\/# sourceMappingURL=.*$/m, '')
+          .trim(),
+      ]),
+    );
+    for (const name of exportsOf(path)) visit(path, name);
+  }
+  return [...reached].map(([path, texts]) => [path, [...texts].join('\n')]);
 }
 
 async function report(name) {
   const file = join(root, 'docs', `${name}.md`);
   const page = PAGES[name];
-  const sections = [...(await surface(page))].map(([path, text]) => `## ${path}\n\n\`\`\`ts\n${text}\n\`\`\`\n`);
+  const sections = surface(page).map(([path, text]) => `## ${path}\n\n\`\`\`ts\n${text}\n\`\`\`\n`);
   const text = [...page.head, ...sections].join('\n');
   return { file, text: await format(text, { ...(await resolveConfig(file)), parser: 'markdown', filepath: file }) };
 }

@@ -5,7 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { all } from '../../../lib/paging.js';
-import { RevisedCopy } from '../../../lib/revised-copy.js';
+import { RevisedCopy } from '../../../lib/caching/revised-copy.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { GroupingInput } from '../grouping/key.js';
 import type { Ruling } from './compiled-rule.js';

@@ -1,7 +1,7 @@
 /** This process's copy of the ignore rules, compiled, as a report filter of the bug tracker (ports/domain/bugs.ts). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
-import { RevisedCopy } from '../../../lib/revised-copy.js';
+import { RevisedCopy } from '../../../lib/caching/revised-copy.js';
 import type { Mute, Report, ReportFilter } from '../../../ports/domain/bugs.js';
 import { BOOK_ID } from './documents.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';

@@ -19,7 +19,7 @@ describe('the plugin API reports', () => {
     const text = await printed('plugin-api');
     expect(text).to.equal(await committed('plugin-api'));
     expect(text).to.include(`PLUGIN_API = ${PLUGIN_API};`);
-    for (const section of ['kernel/contract', 'ports/store', 'ports/http', 'ports/events'])
+    for (const section of ['kernel/contract', 'ports/store', 'ports/http/route', 'ports/events'])
       expect(text).to.include(`## ${section}\n`);
   });
 

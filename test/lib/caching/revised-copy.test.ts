@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RevisedCopy } from '../../lib/revised-copy.js';
+import { RevisedCopy } from '../../../lib/caching/revised-copy.js';
 
 /** Two processes on one store. */
 class Processes {
@@ -30,7 +30,7 @@ class Processes {
   }
 }
 
-describe('lib/revised-copy', () => {
+describe('lib/caching/revised-copy', () => {
   let store: Processes;
   let copy: RevisedCopy<string>;
   beforeEach(async () => {

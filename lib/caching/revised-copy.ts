@@ -4,12 +4,12 @@
  * A change applies in this process before its call is answered. Other processes notice it by the revision, a small
  * document that every change raises after it was written. A process reads the revision again in the background when its
  * copy is one second old, and before it uses the copy when that is two seconds old. So a change applies everywhere
- * within two seconds, and an idle process reads nothing. If a process dies between a change and the revision, its caller
- * got no answer; everything is read again every half minute anyway.
+ * within two seconds, and an idle process reads nothing. If a process dies between a change and the revision, its
+ * caller got no answer; everything is read again every half minute anyway.
  *
  * Rejected: reading all documents every second (hundreds for nothing), and a timer (idle processes would read too).
  */
-import { SingleFlight } from './single-flight.js';
+import { SingleFlight } from '../single-flight.js';
 
 const REFRESH_MS = 1_000;
 const MAX_AGE_MS = 2_000;
