@@ -200,6 +200,13 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect((await go(['--dir', dir], { uid: OWNER })).code).to.equal(64);
       });
 
+      it('of root, which the owner cannot read, ends with 9 for missing rights (S-rights)', async () => {
+        await give(dir, OWNER);
+        await says(dir, { server: honest.url, project }, 0);
+        const ran = await go(['--dir', dir], { uid: OWNER });
+        expect(ran.code, ran.stderr).to.equal(9);
+      });
+
       it('of the owner can require more: require-signed', async () => {
         honest.keys = null;
         const unsigned = honest.publish({ version: '1.2.0', product: project, files: NEW });
