@@ -21,8 +21,8 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['project', 'last_seen_at'] },
       // The list of a status: those that are open may all be old.
       { fields: ['status', 'last_seen_at'] },
-      // Counts: open items of a project, and by severity.
-      { fields: ['status', 'project', 'severity_rank'] },
+      // Counts beside the filters of a list, and of the open items of each project: they read nothing but this.
+      { fields: ['status', 'project', 'severity_rank', 'type', 'error_level'] },
       // `action=next`, of all projects and of one.
       { fields: ['queue_key'] },
       { fields: ['project', 'queue_key'] },
@@ -33,6 +33,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       'environment',
       'error_level',
       'regression',
+      'muted',
       'exception_class',
       'tags',
       'version_marks',

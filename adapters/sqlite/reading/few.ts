@@ -67,6 +67,19 @@ export function walkOf(table: Table, filter: Filter, sort: Sort = []): Walk {
   return { from, columns: new Map([...columns, [by, 'v.value']]), fixed: [] };
 }
 
+/** What a count reads: an index that holds all that is asked, by its longest beginning; else SQLite finds a way. */
+export function countedFrom({ name, indexes }: Table, filter: Filter, path: string | null): string {
+  const asked = Object.keys(filter).filter((one) => filter[one] !== undefined);
+  const needed = path === null ? asked : [...asked, path];
+  const covering = indexes.filter(({ paths }) => needed.every((one) => paths.includes(one)));
+  const fixed = ({ paths }: TableIndex): number => {
+    const n = paths.findIndex((one) => useOf(filter[one]) !== 'one');
+    return n < 0 ? paths.length : n;
+  };
+  const [best] = covering.toSorted((a, b) => fixed(b) - fixed(a));
+  return `FROM "${name}"${asked.length === 0 || best === undefined ? '' : ` INDEXED BY "${best.label}"`}`;
+}
+
 /** Rows among which all are that the filter matches, each once; null when they are not known to be few. */
 export function fewRows(connection: Connection, table: Table, filter: Filter, sort: Sort | null): number[] | null {
   if (isNamed(filter)) return null;

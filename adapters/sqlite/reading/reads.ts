@@ -10,7 +10,7 @@ import { scalarOf } from '../sql/values.js';
 import type { FindRequest, GroupRequest, ReadKind, StoredWhole } from '../threads/messages.js';
 import type { Driver } from '../driver/driver.js';
 import { bytesColumn } from '../schema/bytes-column.js';
-import { fewRows, fromRows, walkOf } from './few.js';
+import { countedFrom, fewRows, fromRows, walkOf } from './few.js';
 import { salvage } from './salvage.js';
 
 type Read = (connection: Connection, table: Table, text: string) => unknown;
@@ -117,17 +117,17 @@ function snapshot<V>(connection: Connection, read: () => V): V {
   }
 }
 
-/** `FROM … WHERE …` of what is counted. */
-function counted(connection: Connection, table: Table, filter: Filter): Sql {
+/** `FROM … WHERE …` of what is counted. @param path by whose values; null: all together */
+function counted(connection: Connection, table: Table, filter: Filter, path: string | null): Sql {
   const few = fewRows(connection, table, filter, null);
-  const from = few === null ? { text: `FROM "${table.name}"`, values: [] } : fromRows(table.name, few);
+  const from = few === null ? { text: countedFrom(table, filter, path), values: [] } : fromRows(table.name, few);
   const where = whereSql([filter], table.columns);
   return { text: `${from.text} WHERE ${where.text}`, values: [...from.values, ...where.values] };
 }
 
 function count(connection: Connection, table: Table, filter: Filter): number {
   return snapshot(connection, () => {
-    const { text, values } = counted(connection, table, filter);
+    const { text, values } = counted(connection, table, filter, null);
     return connection.prepare(`SELECT count(*) ${text}`).get(values)?.[0] as number;
   });
 }
@@ -135,7 +135,7 @@ function count(connection: Connection, table: Table, filter: Filter): number {
 function groupCount(connection: Connection, table: Table, request: GroupRequest): { key: Scalar; n: number }[] {
   const path = checkPath(request.path);
   return snapshot(connection, () => {
-    const { text, values } = counted(connection, table, request.filter);
+    const { text, values } = counted(connection, table, request.filter, path);
     const sql = `SELECT ${expression(path, table.columns)}, count(*) ${text} GROUP BY 1`;
     const sums = new Map<Scalar, number>();
     for (const [value = null, n] of connection.prepare(sql).all(values)) {
