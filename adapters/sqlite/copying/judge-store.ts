@@ -15,12 +15,13 @@ const MOST_TEXT = 64 * 1024;
 const MIGRATIONS = 'kernel_migrations';
 
 const QUOTED = /"[^"]*"|'[^']*'/g;
+/** Of the look-ups of this version, and of earlier ones. */
 const VIRTUAL =
-  /^CREATE VIRTUAL TABLE "[a-z][a-z0-9_]*:terms" USING fts5\(terms, content='', contentless_delete=1, detail=none, tokenize='ascii'\)$/;
+  /^CREATE VIRTUAL TABLE "[a-z][a-z0-9_]*:\w+" USING fts5\(\w+, content='', contentless_delete=1, detail=none, tokenize='(?:ascii|trigram case_sensitive 1)'\)$/;
 /** Without quoted names. Expressions have parentheses of their own. */
 const PLAIN = /^CREATE (?:TABLE|(?:UNIQUE )?INDEX)[\w\s]*\([^()]*\)[^()]*$/;
-/** The only one with a key of two columns is FTS5's own. */
-const KEY_OF_TERMS = 'PRIMARY KEY(segid, term)';
+/** A key of several columns: their names alone. */
+const KEY = /PRIMARY KEY ?\([\w\s,]*\)/;
 
 /** What is wrong, to follow the file's name in a sentence; null: nothing. */
 export function judgeStore(path: string): string | null {
@@ -54,5 +55,5 @@ function judge(driver: Driver, size: number): string | null {
 function isOurs(type: string, sql: string | null): boolean {
   if (sql === null) return type === 'index';
   if (type !== 'table' && type !== 'index') return false;
-  return VIRTUAL.test(sql) || PLAIN.test(sql.replaceAll(QUOTED, '').replace(KEY_OF_TERMS, ''));
+  return VIRTUAL.test(sql) || PLAIN.test(sql.replaceAll(QUOTED, '').replace(KEY, ''));
 }
