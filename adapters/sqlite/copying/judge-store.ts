@@ -1,7 +1,7 @@
 /**
  * Whether a file that a restore brings is a store of AOS, from its schema alone: triggers, views, generated columns,
- * checks and functions in indexes would run with the service's next write. Damage of pages is another matter: everything
- * else is served without them (../reading/examination.ts).
+ * checks and functions in indexes would run with the service's next write. Damage of pages is another matter:
+ * everything else is served without them (../reading/examination.ts).
  */
 import { statSync } from 'node:fs';
 import { openReadOnly } from '../driver/open.js';

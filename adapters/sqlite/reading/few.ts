@@ -59,7 +59,7 @@ export function walkOf(table: Table, filter: Filter, sort: Sort = []): Walk {
   if (best !== undefined && fixed(best) >= 0)
     return { from: `FROM "${name}" INDEXED BY "${best.label}"`, columns, fixed: best.paths.slice(0, fixed(best)) };
   // Every document that matches has a value there.
-  const isAsked = (one: Filter): boolean => ['one', 'range'].includes(useOf(one[by]) ?? '');
+  const isAsked = (one: Filter): boolean => ['one', 'range'].includes(useOf(one[by]) ?? '') && !asksForFalse(one[by]);
   const any = filter.or === undefined ? [] : alternatives(filter.or);
   const isWhole = isAsked(filter) || (any.length > 0 && any.every(isAsked));
   if (!values.includes(by) || !isWhole) return { from: `FROM "${name}"`, columns, fixed: [] };
@@ -125,12 +125,19 @@ function sideWays({ name, values, search }: Table, filter: Filter): Sql[] {
   return [
     ...bySearch,
     ...values.flatMap((path) => {
-      if (useOf(filter[path]) === null) return [];
+      if (useOf(filter[path]) === null || asksForFalse(filter[path])) return [];
       const where = whereSql([{ [path]: scalarCondition(filter[path]) }], new Map([[path, 'value']]));
       const text = `SELECT DISTINCT n FROM ${valuesTable(name)} WHERE path = '${path}' AND ${where.text}`;
       return [{ text, values: where.values }];
     }),
   ];
+}
+
+/** Of which the values have nothing. */
+function asksForFalse(condition: Filter[string]): boolean {
+  if (typeof condition !== 'object' || condition === null || Array.isArray(condition)) return condition === false;
+  const { has, has_any, in: list } = condition as Exclude<Condition, Scalar>;
+  return has === false || (has_any ?? list ?? []).includes(false);
 }
 
 /** What one of the values has to be. */

@@ -42,7 +42,8 @@ export function sideRowsOf(doc: Doc, { values, search }: SideSpec): SideRows {
   return { values: rows, text: texts.join(BETWEEN) };
 }
 
-const isFound = (value: Json): boolean => value !== null && typeof value !== 'object';
+/** False says of nearly all documents the same. */
+const isFound = (value: Json): boolean => value !== null && value !== false && typeof value !== 'object';
 
 /** Within a transaction. @param before what the tables hold of the row `n` */
 export function writeSideRows(connection: Statements, name: string, n: Value, before: SideRows, after: SideRows): void {
