@@ -146,6 +146,7 @@ describe('conformance: the bug tracker', () => {
         project: 'beta',
         error_level: 'fatal',
         type: 'error',
+        title: 'Änderung',
         error_message: 'Zebra ÄÖ',
       });
       items = { a, b, c };
@@ -171,6 +172,7 @@ describe('conformance: the bug tracker', () => {
       ['push_id=p1', ['a']],
       ['claimed_by=nobody', []],
       ['q=zebra%20%C3%A4', ['c']],
+      ['q=zebra%20%C3%B6', []],
       ['q=A.b', ['a']],
       ['status=open&type=feature&severity=low', []],
     ];

@@ -157,8 +157,6 @@ export const oneClickRoute = ({ subscribers }: StatusPageServices): RouteSpec =>
   summary: 'Unsubscribe from a status page, for mail programs',
   access: 'public',
   hidden: true,
-  plain: true,
-  strictQuery: false,
   onOwnHosts: true,
   input: { params: joi.object({ slug: SLUG, token: TOKEN }), body: joi.any(), optionalBody: true },
   limits: { payload: 'raw', bytes: 4_096 },
