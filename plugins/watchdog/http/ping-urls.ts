@@ -117,14 +117,13 @@ function paceOf({ interval, schedule, timezone, period, grace, max_run }: Pace):
 }
 
 interface PushQuery extends Pace {
-  status: string | string[];
-  msg?: string | string[];
-  ping?: string | string[];
+  status?: string[];
+  msg?: string[];
+  ping?: string[];
 }
 
 /** A parameter that is given once or several times: a push that cannot be read must not be silence. */
-const repeatable = (one: joi.StringSchema): joi.Schema =>
-  joi.alternatives(one, joi.array().items(joi.string().allow('')));
+const repeatable = joi.array().items(joi.string().allow(''));
 
 interface PingQuery extends Pace {
   rid?: string;
@@ -212,11 +211,9 @@ const push = (services: WatchdogServices): RouteSpec => ({
   input: {
     params: joi.object(params),
     query: joi.object({
-      status: repeatable(joi.string().allow(''))
-        .default('up')
-        .description('`up`, also by an empty value; every other word means down'),
-      msg: repeatable(joi.string().allow('')),
-      ping: repeatable(joi.string().allow('')),
+      status: repeatable.description('`up`, also by an empty value or none; every other word means down'),
+      msg: repeatable,
+      ping: repeatable,
       ...pace,
     }),
   },
@@ -226,12 +223,12 @@ const push = (services: WatchdogServices): RouteSpec => ({
   output: named('Pushed', joi.object({ ok: joi.boolean().required() })),
   handle: async (request) => {
     const sender = await senderOf(services, request.params['token'] ?? '');
-    const { status, msg, ping, ...told } = request.query as unknown as PushQuery;
-    const [message, time] = [msg, ping].map((given) => [given ?? ''].flat()[0]);
+    const { status = [], msg, ping, ...told } = request.query as unknown as PushQuery;
+    const [message = '', time = ''] = [msg?.[0], ping?.[0]];
     // A time that cannot be read never costs the heartbeat.
     const ms = time ? Number(time) : NaN;
     const metrics = Number.isFinite(ms) ? { ping_ms: ms } : null;
-    const isUp = [status].flat().every((one) => ['', 'up'].includes(one.trim().toLowerCase()));
+    const isUp = status.every((one) => ['', 'up'].includes(one.trim().toLowerCase()));
     const body = { source: sender.source, status: isUp ? 'up' : 'down', message: message || null, metrics };
     await services.intake.beat(heartbeatOf(body, MAX_MESSAGE, true), sender.caller, { run: null, ...paceOf(told) });
     services.beats();
