@@ -18,7 +18,7 @@ import { InstanceLock } from './adapters/node/instance-lock.js';
 import { checkFingerprints, fingerprints, type ServiceKeys } from './adapters/node/keys/keys.js';
 import { PinoLogger } from './adapters/node/logger.js';
 import { copyStore } from './adapters/sqlite/copying/copy.js';
-import { judgeStore } from './adapters/sqlite/copying/judge-store.js';
+import { checkStoreFile } from './adapters/sqlite/copying/check-store-file.js';
 export { readTables } from './adapters/sqlite/copying/read-tables.js';
 import { SqliteStore } from './adapters/sqlite/store.js';
 import { backUp, keyFiles } from './composition/backup-job.js';
@@ -100,7 +100,7 @@ export async function restoreFrom(file: string): Promise<Restored & { finished: 
       const there = await withStore(await storeOf(core), (open) => contentOf(open, FIRST_START));
       if (there !== null) throw notEmpty(store, there);
     }
-    return { ...(await restoreBackup(resolve(file), target, judgeStore)), finished: false };
+    return { ...(await restoreBackup(resolve(file), target, checkStoreFile)), finished: false };
   });
 }
 

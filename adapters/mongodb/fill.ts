@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection as Driver } from 'mongodb';
 import { valueAt } from '../../ports/document.js';
-import { trigramField, trigramsOfValue } from './trigrams.js';
+import { trigramField, extractValueTrigrams } from './trigrams.js';
 import type { Stored } from './translate.js';
 
 const AT_ONCE = 200;
@@ -41,7 +41,7 @@ async function step(driver: Driver<Stored>, path: string): Promise<boolean> {
       const value = valueAt(row, path);
       // A text that was changed meanwhile brought its grams along.
       const filter = { _id: row._id, [field]: null, ...(typeof value === 'string' && { [path]: value }) };
-      return { updateOne: { filter, update: { $set: { [field]: trigramsOfValue(value) } } } };
+      return { updateOne: { filter, update: { $set: { [field]: extractValueTrigrams(value) } } } };
     }),
     { ordered: false },
   );

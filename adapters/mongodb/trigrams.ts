@@ -3,7 +3,7 @@
  * a document carries the trigrams of its text (lib/text/trigrams.ts) in a field of the adapter's own, with an index;
  * nobody else sees it. The field is written with the text, by the same command. Pure.
  */
-import { trigramsOf } from '../../lib/text/trigrams.js';
+import { extractTrigrams } from '../../lib/text/trigrams.js';
 import { valueAt } from '../../ports/document.js';
 import type { Condition, Doc, Filter, Update } from '../../ports/store.js';
 
@@ -18,17 +18,18 @@ export const trigramField = (path: string): string => HIDDEN + path.replaceAll('
 /** The path whose trigrams are in a field, of which no segment holds the sign. */
 export const pathOf = (field: string): string => field.slice(HIDDEN.length).replaceAll(HIDDEN, '.');
 
-export const trigramsOfValue = (value: unknown): string[] => (typeof value === 'string' ? trigramsOf(value) : []);
+export const extractValueTrigrams = (value: unknown): string[] =>
+  typeof value === 'string' ? extractTrigrams(value) : [];
 
 /** The fields of a new document. @param texts paths */
 export function trigramFields(doc: Doc, texts: readonly string[]): { [field: string]: string[] } {
-  return Object.fromEntries(texts.map((path) => [trigramField(path), trigramsOfValue(valueAt(doc, path))]));
+  return Object.fromEntries(texts.map((path) => [trigramField(path), extractValueTrigrams(valueAt(doc, path))]));
 }
 
 /** What an update sets besides; nothing when it leaves the texts alone. */
 export function trigramUpdates({ set, unset }: Update, texts: readonly string[]): { [field: string]: string[] } {
   const written = texts.filter((path) => unset?.includes(path) || (set && Object.hasOwn(set, path)));
-  return Object.fromEntries(written.map((path) => [trigramField(path), trigramsOfValue(set?.[path])]));
+  return Object.fromEntries(written.map((path) => [trigramField(path), extractValueTrigrams(set?.[path])]));
 }
 
 /**
@@ -39,7 +40,7 @@ export function trigramsAsked(filter: Filter, texts: readonly string[]): { field
   for (const path of texts) {
     const condition = filter[path] as Condition | undefined;
     if (condition === null || typeof condition !== 'object' || condition.contains === undefined) continue;
-    const grams = new Set([condition.contains].flat().flatMap(trigramsOf));
+    const grams = new Set([condition.contains].flat().flatMap(extractTrigrams));
     if (grams.size > 0) return { field: trigramField(path), grams: spread([...grams]) };
   }
   return null;

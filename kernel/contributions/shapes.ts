@@ -105,6 +105,7 @@ export const ROUTE = Joi.object({
   bare: Joi.boolean(),
   plain: Joi.boolean(),
   hidden: Joi.boolean(),
+  waits: Joi.function(),
   onOwnHosts: Joi.boolean(),
   tool: Joi.alternatives(TOOL, Joi.array().items(TOOL).min(1)),
   limits: Joi.object(),

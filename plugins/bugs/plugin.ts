@@ -245,11 +245,17 @@ export default definePlugin<BugsConfig>({
       panels: panels(board, numbers, deps.projects),
       jobs: [
         // What a dead process left waits for the job, and for its lock where the process died in a run: together less
-        // than a minute. The same period as others have: jobs that are due together share their locks.
+        // than a minute.
         { name: 'outbox', everyMs: 30_000, timeoutMs: 15_000, run: ({ signal }) => jobs.tell(signal) },
-        { name: 'reconcile', everyMs: 30_000, run: ({ signal }) => jobs.finish(signal) },
+        {
+          name: 'reconcile',
+          everyMs: 30_000,
+          run: async ({ signal }) => {
+            await jobs.finish(signal);
+            await bulkRuns.resume();
+          },
+        },
         { name: 'sweep', everyMs: 30_000, run: () => jobs.sweep() },
-        { name: 'bulk', everyMs: 30_000, run: () => bulkRuns.resume() },
         {
           name: 'forget',
           everyMs: 3_600_000,

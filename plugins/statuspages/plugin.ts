@@ -8,7 +8,7 @@ import { definePlugin, extend } from '../../kernel/contract.js';
 import { THROTTLE } from '../../ports/domain/access.js';
 import { AUDIT, AUDIT_TARGETS } from '../../ports/domain/audit.js';
 import { MAIL_QUEUE } from '../../ports/domain/mail/mail-queue.js';
-import { HOUR_MS, SECOND_MS } from '../../lib/time.js';
+import { HOUR_MS, MINUTE_MS } from '../../lib/time.js';
 import { PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import type { StatusPagesConfig, StatusPagesDeps } from './deps.js';
@@ -94,7 +94,7 @@ export default definePlugin<StatusPagesConfig>({
       hosts: services.hosts,
       stop: () => services.news.idle(),
       jobs: [
-        { name: 'news', everyMs: 30 * SECOND_MS, run: () => services.news.run() },
+        { name: 'news', everyMs: MINUTE_MS, run: () => services.news.run() },
         { name: 'expire', everyMs: HOUR_MS, removesByAge: true, run: () => services.subscribers.removeExpired() },
       ],
       extensions: [

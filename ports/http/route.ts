@@ -66,6 +66,8 @@ export interface RouteSpec {
   plain?: boolean;
   /** Not in openapi.json. */
   hidden?: boolean;
+  /** Whether this reading call may wait for something to happen: then it takes no turn among the others that read. */
+  waits?: (request: HttpRequest) => boolean;
   /** A host that shows a page of this plugin (`OwnHosts`) serves this route too. */
   onOwnHosts?: boolean;
   /** Offered to agents. */

@@ -43,7 +43,7 @@ interface Ready {
 }
 
 /** What is wrong with the unpacked file of a store, to follow its name; null: nothing. */
-export type JudgeStore = (path: string) => string | null;
+export type CheckStoreFile = (path: string) => string | null;
 
 export interface Restored {
   head: ArchiveHead;
@@ -57,7 +57,7 @@ const unpackedAt = (store: string): string => `${store}.restoring`;
  * The caller has seen that the target is empty, and that nothing runs on it.
  * @throws ArchiveRejected: nothing was put in place; Error, one sentence
  */
-export async function restoreBackup(file: string, target: RestoreTarget, judge: JudgeStore): Promise<Restored> {
+export async function restoreBackup(file: string, target: RestoreTarget, check: CheckStoreFile): Promise<Restored> {
   const staging = join(target.dataDir, STAGING);
   await rm(staging, { recursive: true, force: true });
   await mkdir(join(staging, PLACES), { recursive: true, mode: 0o700 });
@@ -82,7 +82,7 @@ export async function restoreBackup(file: string, target: RestoreTarget, judge: 
       }
     });
     if (stores !== 1) throw new ArchiveRejected(`${file} holds no ${STORE_ENTRY}`);
-    const wrong = judge(unpackedAt(target.store));
+    const wrong = check(unpackedAt(target.store));
     // Made by reading it.
     await removeLogs(unpackedAt(target.store));
     if (wrong !== null) throw new ArchiveRejected(`holds a ${STORE_ENTRY} ${wrong}`);

@@ -148,10 +148,10 @@ export class ApiRoute {
 
   /**
    * Runs a reading handler. Callers take turns, so hundreds of long lists for some addresses hold up nobody else's;
-   * open routes need no storage to answer, so they need no turn.
+   * open routes need no storage to answer, so they need no turn, and what waits would keep it from the others.
    */
   #read(call: IncomingRequest): Promise<object> | object {
-    if (this.#limits.open) return this.#spec.handle(call);
+    if (this.#limits.open || this.#spec.waits?.(call) === true) return this.#spec.handle(call);
     return this.shared.turns.run(call.network, async () => this.#spec.handle(call));
   }
 

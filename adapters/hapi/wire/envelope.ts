@@ -1,7 +1,6 @@
 /**
  * The envelope (contract 00): `{"status":"success", …}` and `{"status":"error","error":{…}}`; the license endpoints go
- * without, errors included. Successes are spliced as text. Rejected: copying every answer just to put one field first,
- * since the answer is the widest object of a request.
+ * without, errors included.
  */
 import { CODES, type ErrorCode } from '../../../kernel/errors.js';
 import { JsonText, SharedBytes } from '../../../ports/http.js';
@@ -12,20 +11,31 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Data as JSON in the envelope. A `status` of the data's own would lie about the outcome and is overwritten. */
 export function successJson(data: object): string | SharedBytes {
-  for (const name in data) if ((data as Record<string, unknown>)[name] instanceof JsonText) return splicedJson(data);
-  if (Array.isArray(data) || Object.hasOwn(data, 'status')) return JSON.stringify({ ...data, status: 'success' });
-  const json = JSON.stringify(data);
-  return json === '{}' ? '{"status":"success"}' : `{"status":"success",${json.slice(1)}`;
+  if (Object.values(data).some((value) => value instanceof JsonText || isLongList(value))) return splicedJson(data);
+  return JSON.stringify(Object.assign({ status: 'success' }, data, { status: 'success' }));
 }
 
+/** A list from here on becomes bytes element by element: one text of a megabyte would live in V8's old heap. */
+const LONG_LIST = 20;
+
+const isLongList = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length >= LONG_LIST;
+
+/** The elements as JSON, with commas between them. */
+const elementsOf = (list: readonly unknown[]): Buffer[] =>
+  list.map((one, i) => Buffer.from(`${i === 0 ? '' : ','}${JSON.stringify(one) ?? 'null'}`));
+
 /**
- * The same for data with members that are JSON already: they are put between the others, text as text, and bytes,
- * which other answers may share, as they are.
+ * The same for data with long lists, or with members that are JSON already: those are put between the others, text as
+ * text, and bytes, which other answers may share, as they are.
  */
 function splicedJson(data: object): string | SharedBytes {
   const pieces: (string | Uint8Array)[] = ['{"status":"success"'];
   for (const [name, value] of Object.entries(data)) {
     if (name === 'status') continue;
+    if (isLongList(value)) {
+      pieces.push(`,${JSON.stringify(name)}:[`, ...elementsOf(value), ']');
+      continue;
+    }
     const json = value instanceof JsonText ? value.json : (JSON.stringify(value) as string | undefined);
     if (json !== undefined) pieces.push(`,${JSON.stringify(name)}:`, json);
   }

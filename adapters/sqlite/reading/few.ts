@@ -8,7 +8,7 @@ import { alternatives } from '../../../ports/document.js';
 import type { Condition, Filter, Scalar, Sort } from '../../../ports/store.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table, TableIndex } from '../connection/table.js';
-import { matchOf, searchTable, valuesTable } from '../schema/side-tables.js';
+import { buildMatch, searchTable, valuesTable } from '../schema/side-tables.js';
 import { whereSql, type Columns, type Sql } from '../sql/translate.js';
 
 /**
@@ -47,7 +47,7 @@ export interface Walk {
 }
 
 /** Along the index that is in this order, or the values of its first path; where there is none, SQLite finds a way. */
-export function walkOf(table: Table, filter: Filter, sort: Sort = []): Walk {
+export function chooseWalk(table: Table, filter: Filter, sort: Sort = []): Walk {
   const { name, columns, indexes, values } = table;
   const by = sort[0]?.[0] ?? 'id';
   const fixed = ({ paths }: TableIndex): number => {
@@ -84,7 +84,7 @@ export function countedFrom({ name, indexes }: Table, filter: Filter, path: stri
 export function fewRows(connection: Connection, table: Table, filter: Filter, sort: Sort | null): number[] | null {
   if (isNamed(filter)) return null;
   const by = sort?.[0]?.[0] ?? 'id';
-  const fixed = sort === null ? [] : walkOf(table, filter, sort).fixed;
+  const fixed = sort === null ? [] : chooseWalk(table, filter, sort).fixed;
   // Without an order, and in that of the ids, SQLite takes the index that fits the filter by itself.
   const own = [...sideWays(table, filter), ...(by === 'id' ? [] : indexWays(table, filter, fixed, by))];
   const any = filter.or === undefined ? [] : alternatives(filter.or);
@@ -118,7 +118,7 @@ function firstFew(connection: Connection, ways: readonly Sql[], most: number): n
 }
 
 function sideWays({ name, values, search }: Table, filter: Filter): Sql[] {
-  const match = matchOf(filter, search);
+  const match = buildMatch(filter, search);
   const texts = searchTable(name);
   const bySearch =
     match === null ? [] : [{ text: `SELECT rowid FROM ${texts} WHERE ${texts} MATCH ?`, values: [match] }];

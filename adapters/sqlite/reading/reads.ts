@@ -10,7 +10,7 @@ import { scalarOf } from '../sql/values.js';
 import type { FindRequest, GroupRequest, ReadKind, StoredWhole } from '../threads/messages.js';
 import type { Driver } from '../driver/driver.js';
 import { bytesColumn } from '../schema/bytes-column.js';
-import { countedFrom, fewRows, fromRows, walkOf } from './few.js';
+import { countedFrom, fewRows, fromRows, chooseWalk } from './few.js';
 import { salvage } from './salvage.js';
 
 type Read = (connection: Connection, table: Table, text: string) => unknown;
@@ -62,7 +62,7 @@ export function findSql(
   stretch: Filter,
   what: 'body' | 'id',
 ): Sql {
-  const { from, columns } = walkOf(table, filter, sort);
+  const { from, columns } = chooseWalk(table, filter, sort);
   const where = whereSql([filter, stretch], columns);
   return {
     text: `SELECT ${what} ${from} WHERE ${where.text} ORDER BY ${orderSql(sort, columns)} LIMIT ?`,

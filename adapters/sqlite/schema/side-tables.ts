@@ -4,7 +4,7 @@
  *  - `<name>:search`: the trigrams of the texts of `CollectionSpec.search`, as FTS5 without the texts.
  * What they find is checked against the document.
  */
-import { trigramsOf } from '../../../lib/text/trigrams.js';
+import { extractTrigrams } from '../../../lib/text/trigrams.js';
 import { valueAt } from '../../../ports/document.js';
 import type { CollectionSpec, Condition, Doc, Filter, Json } from '../../../ports/store.js';
 import type { Value } from '../driver/driver.js';
@@ -71,11 +71,11 @@ export function dropSideRows(connection: Statements, name: string, { values, sea
 const indexed = (text: string): string => text.replaceAll('\0', '\ufffd');
 
 /** What a MATCH asks for, of texts that have all that the filter asks for; null: no part of it is long enough. */
-export function matchOf(filter: Filter, search: readonly string[]): string | null {
+export function buildMatch(filter: Filter, search: readonly string[]): string | null {
   const grams = search.flatMap((path) => {
     const condition = filter[path] as Condition | undefined;
     if (typeof condition !== 'object' || condition === null || condition.contains === undefined) return [];
-    return [condition.contains].flat().flatMap((part) => spread(trigramsOf(indexed(part))));
+    return [condition.contains].flat().flatMap((part) => spread(extractTrigrams(indexed(part))));
   });
   return grams.length === 0 ? null : [...new Set(grams)].map((gram) => `"${gram.replaceAll('"', '""')}"`).join(' AND ');
 }

@@ -9,7 +9,7 @@ import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
 import { isDamage } from '../driver/damage.js';
 import { violatedColumn, type Value } from '../driver/driver.js';
-import { fewRows, fromRows, walkOf } from '../reading/few.js';
+import { fewRows, fromRows, chooseWalk } from '../reading/few.js';
 import {
   dropSideRows,
   hasSideTables,
@@ -112,7 +112,7 @@ export class TableWriter {
       return found !== null && matches(found.doc, filter) ? found : null;
     }
     const few = fewRows(this.#connection, this.#table, filter, sort ?? []);
-    const walk = walkOf(this.#table, filter, sort);
+    const walk = chooseWalk(this.#table, filter, sort);
     const { columns } = few === null ? walk : this.#table;
     const from = few === null ? { text: walk.from, values: [] } : fromRows(this.#name, few);
     const where = whereSql([filter], columns);

@@ -108,6 +108,7 @@ const list = (services: BugServices): RouteSpec => ({
   access: { scope: READ },
   input: { query: schemas.bugsQuery },
   strictQuery: true,
+  waits: ({ query }) => query['action'] === 'next',
   output: shapes.bugsOutput,
   handle: async (request) => {
     const query = request.query as BugsQuery;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import type { Table } from '../../../adapters/sqlite/connection/table.js';
-import { fewRows, walkOf } from '../../../adapters/sqlite/reading/few.js';
+import { fewRows, chooseWalk } from '../../../adapters/sqlite/reading/few.js';
 import { findSql, performRead } from '../../../adapters/sqlite/reading/reads.js';
 import { ensureCollection } from '../../../adapters/sqlite/writing/ensure.js';
 import { performWrite } from '../../../adapters/sqlite/writing/perform.js';
@@ -127,7 +127,7 @@ describe('sqlite, few among many', function () {
 
   it('changes the first of many along the index of the order', () => {
     insertAll(2_000, (i) => ({ at: i, made: i, state: 'usual' }));
-    expect(walkOf(table(), { state: 'usual' }, BY_MADE).from).to.equal('FROM "rows" INDEXED BY "rows:made"');
+    expect(chooseWalk(table(), { state: 'usual' }, BY_MADE).from).to.equal('FROM "rows" INDEXED BY "rows:made"');
     const [body] = write('change', { filter: { state: 'usual' }, update: { set: { first: true } }, sort: BY_MADE }) as [
       string,
     ];

@@ -87,3 +87,30 @@ for (const [name, atWork, status, server] of KINDS)
       await test.stop();
     });
   });
+
+describe('hapi: reading calls that wait for something to happen', () => {
+  it('hold up no other call, however many there are', async () => {
+    const held: (() => void)[] = [];
+    const access = { anyToken: true } as const;
+    const common = { method: 'GET', summary: 'test', access, limits: { rate: 'none' } } as const;
+    const test = await TestServer.create({
+      routes: [
+        {
+          ...common,
+          path: '/next',
+          waits: () => true,
+          handle: () => new Promise((resolve) => held.push(() => resolve({}))),
+        },
+        { ...common, path: '/list', handle: () => ({}) },
+      ],
+    });
+    await test.start();
+    const headers = { authorization: 'Bearer master:a:b' };
+    const waiting = Array.from({ length: 40 }, () => fetch(`${test.url}/next`, { headers }));
+    await until('all of them wait', () => held.length === waiting.length);
+    expect((await fetch(`${test.url}/list`, { headers })).status).to.equal(200);
+    for (const go of held) go();
+    for (const { status } of await Promise.all(waiting)) expect(status).to.equal(200);
+    await test.stop(5_000);
+  });
+});

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MongoClient, type Collection as Driver } from 'mongodb';
 import { candidatesOf } from '../../../../adapters/mongodb/candidates.js';
-import { pathOf, trigramField, trigramsOfValue } from '../../../../adapters/mongodb/trigrams.js';
+import { pathOf, trigramField, extractValueTrigrams } from '../../../../adapters/mongodb/trigrams.js';
 import { databaseOf, MongoStore } from '../../../../adapters/mongodb/store.js';
 import type { Stored } from '../../../../adapters/mongodb/translate.js';
 import type { CollectionSpec, Doc, Filter } from '../../../../ports/store.js';
@@ -60,19 +60,19 @@ describe('mongodb, search', function () {
     const rows = store.collection<Row>('rows');
     await rows.insert({ id: 'a', at: 1, text: 'needle in hay' });
     await rows.bulk([{ insert: { id: 'b', at: 2, text: null } }]);
-    expect(await gramsIn('a')).to.deep.equal(trigramsOfValue('needle in hay'));
+    expect(await gramsIn('a')).to.deep.equal(extractValueTrigrams('needle in hay'));
     expect(await gramsIn('b')).to.deep.equal([]);
     expect(await rows.get('a')).to.deep.equal({ id: 'a', at: 1, text: 'needle in hay' });
     expect((await rows.find({ filter: { text: { contains: 'eedl' } } })).items).to.deep.equal([await rows.get('a')]);
     const changed = await rows.change({ text: { contains: 'hay' } }, { set: { text: 'straw' } });
     expect(changed?.doc).to.deep.equal({ id: 'a', at: 1, text: 'straw' });
-    expect(await gramsIn('a')).to.deep.equal(trigramsOfValue('straw'));
+    expect(await gramsIn('a')).to.deep.equal(extractValueTrigrams('straw'));
     await rows.change({ id: 'a' }, { inc: { at: 1 } });
-    expect(await gramsIn('a')).to.deep.equal(trigramsOfValue('straw'));
+    expect(await gramsIn('a')).to.deep.equal(extractValueTrigrams('straw'));
     await rows.changeMany({ id: 'a' }, { unset: ['text'] });
     expect(await gramsIn('a')).to.deep.equal([]);
     await rows.change({ id: 'c' }, { set: { at: 3, text: 'made by an upsert' } }, { upsert: true });
-    expect(await gramsIn('c')).to.deep.equal(trigramsOfValue('made by an upsert'));
+    expect(await gramsIn('c')).to.deep.equal(extractValueTrigrams('made by an upsert'));
     await store.close();
   });
 
@@ -93,8 +93,8 @@ describe('mongodb, search', function () {
     expect(await rows.count({ text: { contains: 'row 77 ' } })).to.equal(1);
     await rows.change({ id: 'r77' }, { set: { text: 'changed' } });
     await filled(900);
-    expect(await gramsIn('r77')).to.deep.equal(trigramsOfValue('changed'));
-    expect(await gramsIn('r5')).to.deep.equal(trigramsOfValue('row 5 of it'));
+    expect(await gramsIn('r77')).to.deep.equal(extractValueTrigrams('changed'));
+    expect(await gramsIn('r5')).to.deep.equal(extractValueTrigrams('row 5 of it'));
     expect(await rows.count({ text: { contains: 'row 77 ' } })).to.equal(0);
     await second.close();
   });

@@ -1,6 +1,6 @@
 /** Where the agent writes (contract 90, where it writes), what it does without room, and what file systems can do. */
 import { expect } from 'chai';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import {
   chmod,
   chown,
@@ -46,6 +46,13 @@ describe('update-agent: paths', function () {
   const server = new ReleaseServer(keys);
   let work: string;
   let dir: string;
+  /** Applications that an agent waits for. */
+  const applications: ChildProcess[] = [];
+  const startApplication = (script = 'setInterval(() => {}, 1000)'): ChildProcess => {
+    const application = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
+    applications.push(application);
+    return application;
+  };
   const offline = (): string[] => ['--package', join(work, 'package', 'package.tar.gz'), '--pin', pin, '--dir', dir];
   const go = (args: string[] = [], env: Record<string, string> = {}): Promise<Ran> =>
     runAlike([...offline(), ...args], env);
@@ -69,7 +76,10 @@ describe('update-agent: paths', function () {
     await install(dir, server.publish({ version: '1.0.0', files: OLD }));
     await offlinePackage(join(work, 'package'), server.publish({ version: '1.1.0', files: NEW }), keys);
   });
-  afterEach(() => remove(work));
+  afterEach(async () => {
+    for (const application of applications.splice(0)) application.kill('SIGKILL');
+    await remove(work);
+  });
 
   describe('parents', () => {
     it('exits 9 for a link with any target', async () => {
@@ -428,7 +438,7 @@ describe('update-agent: paths', function () {
   });
 
   it('waits for a process, and aborts after the time limit', async () => {
-    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    const child = startApplication();
     const late = await start(['--wait-for-pid', String(child.pid), '--wait-seconds', '1']);
     expect(late.code, late.stderr).to.equal(7);
     expect(await readFile(join(dir, 'app.txt'), 'utf8')).to.equal('old');
@@ -438,14 +448,16 @@ describe('update-agent: paths', function () {
   });
 
   it('is busy for a second agent, and takes over a dead one’s lock', async () => {
-    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    const child = startApplication();
     const first = start(['--wait-for-pid', String(child.pid)]);
     const lock = join(dir, '.update-agent', 'lock', '1');
     while ((await readFile(lock, 'utf8').catch(() => '')) === '')
       await new Promise((resolve) => setTimeout(resolve, 20));
-    expect((await go()).code).to.equal(6);
+    const second = await go();
     child.kill('SIGKILL');
-    expect((await first).code).to.equal(0);
+    const { code, stderr } = await first;
+    expect(second.code, `${second.stderr}${second.stdout}`).to.equal(6);
+    expect(code, stderr).to.equal(0);
     await writeFile(
       join(dir, '.update-agent', 'lock', '99'),
       JSON.stringify({ pid: 2 ** 22 + 1, began: '1', space: 'gone' }),
@@ -472,7 +484,7 @@ describe('update-agent: paths', function () {
     expect((await go(['--restart'])).code).to.equal(0);
     await started();
     // The application that started the agent has ended; nothing is newer, and still it comes back.
-    const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 300)'], { stdio: 'ignore' });
+    const child = startApplication('setTimeout(() => {}, 300)');
     const again = await go(['--restart', '--wait-for-pid', String(child.pid)]);
     expect(again.code, again.stderr).to.equal(0);
     expect(again.stdout).to.match(/UP_TO_DATE: 1\.1\.0\n$/);

@@ -111,7 +111,6 @@ describe('bugs: the plugin', () => {
       const route = service.http.mounted?.routes.find(({ spec }) => spec.path === `${BASE}/report`);
       expect(route?.ready()).to.equal(true);
       expect([...service.jobs.defined.keys()].toSorted()).to.deep.equal([
-        'bugs.bulk',
         'bugs.forget',
         'bugs.outbox',
         'bugs.reconcile',

@@ -2,16 +2,16 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { judgeStore } from '../../../../adapters/sqlite/copying/judge-store.js';
+import { checkStoreFile } from '../../../../adapters/sqlite/copying/check-store-file.js';
 import { prepare } from '../../../support/prepared.js';
 import { serviceEnv } from '../../../support/service.js';
 
-describe('judgeStore', () => {
+describe('checkStoreFile', () => {
   it('takes a store as a first start makes it', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'aos-judge-'));
     try {
       await prepare(dir, serviceEnv);
-      expect(judgeStore(join(dir, 'aos.db'))).to.equal(null);
+      expect(checkStoreFile(join(dir, 'aos.db'))).to.equal(null);
     } finally {
       await rm(dir, { recursive: true });
     }

@@ -8,9 +8,9 @@ import { openReadOnly } from '../driver/open.js';
 import { reasonOf, type Driver } from '../driver/driver.js';
 
 /** Tables and indexes; AOS has some hundred. */
-const MOST = 10_000;
+const MAX_SCHEMA_ENTRIES = 10_000;
 /** The longest definition that AOS writes has two kilobytes. */
-const MOST_TEXT = 64 * 1024;
+const MAX_DEFINITION_LENGTH = 64 * 1024;
 /** Every store has it since its first start. */
 const MIGRATIONS = 'kernel_migrations';
 
@@ -24,11 +24,11 @@ const PLAIN = /^CREATE (?:TABLE|(?:UNIQUE )?INDEX)[\w\s]*\([^()]*\)[^()]*$/;
 const KEY = /PRIMARY KEY ?\([\w\s,]*\)/;
 
 /** What is wrong, to follow the file's name in a sentence; null: nothing. */
-export function judgeStore(path: string): string | null {
+export function checkStoreFile(path: string): string | null {
   try {
     const driver = openReadOnly(path);
     try {
-      return judge(driver, statSync(path).size);
+      return findFault(driver, statSync(path).size);
     } finally {
       driver.close();
     }
@@ -37,10 +37,11 @@ export function judgeStore(path: string): string | null {
   }
 }
 
-function judge(driver: Driver, size: number): string | null {
+function findFault(driver: Driver, size: number): string | null {
   driver.exec('PRAGMA trusted_schema = OFF');
   const [n, longest] = driver.prepare('SELECT count(*), max(length(sql)) FROM sqlite_master').get([]) ?? [];
-  if (Number(n) > MOST || Number(longest) > MOST_TEXT) return `that is no store of AOS: its schema is too large`;
+  if (Number(n) > MAX_SCHEMA_ENTRIES || Number(longest) > MAX_DEFINITION_LENGTH)
+    return `that is no store of AOS: its schema is too large`;
   const [pages] =
     driver.prepare('SELECT page_count * page_size FROM pragma_page_count, pragma_page_size').get([]) ?? [];
   if (Number(pages) !== size) return 'that is cut short';
