@@ -14,7 +14,7 @@ import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { belongings } from './administration/belongings.js';
 import type { WebhookDeps, WebhooksConfig } from './deps.js';
-import { told } from './deliveries/told.js';
+import { listDeliveriesForEvent } from './deliveries/told.js';
 import { TEST_EVENT } from './model/event-names.js';
 import { pages, panels } from './pages/pages.js';
 import { routes } from './http/routes.js';
@@ -138,7 +138,7 @@ export default definePlugin<WebhooksConfig>({
           command: null,
           token: null,
         }),
-        extend(ALARM_RECEIVERS, { told: (event) => told(deps, event) }),
+        extend(ALARM_RECEIVERS, { told: (event) => listDeliveriesForEvent(deps, event) }),
         ...webhookTopics(deps, services).map((topic) => extend(LIVE_TOPICS, topic)),
         extend(AUDIT_TARGETS, {
           noun: 'webhook',

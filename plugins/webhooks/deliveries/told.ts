@@ -4,16 +4,16 @@ import type { WebhookDeps } from '../deps.js';
 import { deliveryId } from '../model/delivery.js';
 
 /** Webhooks that are looked through. */
-const MOST = 500;
+const MAX_DELIVERIES = 500;
 
-export async function told(
+export async function listDeliveriesForEvent(
   { webhooks, deliveries }: Pick<WebhookDeps, 'webhooks' | 'deliveries'>,
   event: { id: string; timestamp: string },
 ): Promise<Omit<AlarmReceiver, 'event'>[]> {
-  const known = (await webhooks.find({ limit: MOST })).items;
+  const known = (await webhooks.find({ limit: MAX_DELIVERIES })).items;
   const at = Date.parse(event.timestamp) || 0;
   const names = new Map(known.map(({ id, name }) => [deliveryId(id, event.id, at), { id, name }]));
-  const { items } = await deliveries.find({ filter: { id: { in: [...names.keys()] } }, limit: MOST });
+  const { items } = await deliveries.find({ filter: { id: { in: [...names.keys()] } }, limit: MAX_DELIVERIES });
   return items.map(({ id, webhook_id, state, attempts }) => ({
     kind: 'webhook',
     name: names.get(id)?.name ?? webhook_id,
