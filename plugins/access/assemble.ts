@@ -10,7 +10,7 @@ import { Background } from './background.js';
 import { Credentials } from './login/credentials.js';
 import { Devices } from './login/devices.js';
 import { Directory } from './accounts/directory.js';
-import { firstStart } from './accounts/first-start.js';
+import { createFirstStart } from './accounts/first-start.js';
 import { Forms } from './sessions/forms.js';
 import { TokenFinder } from './tokens/live-tokens.js';
 import { Login } from './login/login.js';
@@ -20,7 +20,7 @@ import { KnownProjects } from './known-projects.js';
 import { Roster } from './accounts/roster.js';
 import { SecurityLog } from './audit/security-log.js';
 import { Sessions } from './sessions/sessions.js';
-import { SHARERS, Throttle } from './login/throttle.js';
+import { PROCESS_COUNT, Throttle } from './login/throttle.js';
 import { PURPOSES, Tokens } from './tokens/tokens.js';
 import { Totp } from './login/totp.js';
 
@@ -50,15 +50,15 @@ const SERVICES = {
   liveTokens: TokenFinder,
 };
 
-export type AccessServices = ReturnType<typeof assemble>;
+export type AccessServices = ReturnType<typeof buildAccessServices>;
 
-export function assemble(ctx: PluginContext<AccessConfig>) {
-  ctx.bind(SHARERS, () => ctx.resolve(RUNTIME).peers());
+export function buildAccessServices(ctx: PluginContext<AccessConfig>) {
+  ctx.bind(PROCESS_COUNT, () => ctx.resolve(RUNTIME).peers());
   ctx.bind(PURPOSES, () => ctx.extensions(TOKEN_PURPOSES));
   const services = ctx.services(SERVICES);
   const { tokens, audit, accounts } = services;
   const projects = new KnownProjects(() => ctx.extensions(TOKEN_PROJECTS));
   const masters = new MasterTokens(tokens, audit, projects);
-  const first = firstStart(ctx.collection<Account>('accounts'), accounts, ctx.ids, ctx.config);
+  const first = createFirstStart(ctx.collection<Account>('accounts'), accounts, ctx.ids, ctx.config);
   return { ...services, projects, masters, first, system: ctx.resolve(CATALOG), clock: ctx.clock, app: ctx.app };
 }

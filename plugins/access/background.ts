@@ -11,16 +11,16 @@ export class Background {
   constructor(@inject(PORT.log) private readonly log: Logger) {}
 
   run(what: string, work: () => Promise<unknown>): void {
-    const running = this.#guarded(what, work).finally(() => this.#running.delete(running));
+    const running = this.#runSafely(what, work).finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
   /** Resolves when everything that was started has ended. */
-  async settled(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  async #guarded(what: string, work: () => Promise<unknown>): Promise<void> {
+  async #runSafely(what: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {

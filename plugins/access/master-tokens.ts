@@ -12,7 +12,7 @@ import type { Tokens } from './tokens/tokens.js';
 /** With a `source` a `wd_live_` token is made, which may carry `watchdog:ping` and nothing else. */
 export type NewMasterToken = Omit<NewToken, 'kind'>;
 
-const MAX_SECONDS = 100 * 365 * 86_400;
+const MAX_LIFETIME_SECONDS = 100 * 365 * 86_400;
 
 export class MasterTokens {
   constructor(
@@ -39,7 +39,7 @@ export class MasterTokens {
     const record = await this.tokens.need(made.id);
     const { agent } = record;
     const details = { kind, scopes: record.scopes.join(' '), project, source, agent, expires_at: record.expires_at };
-    await this.audit.record(actor, 'token.created', label(record), details);
+    await this.audit.record(actor, 'token.created', formatLabel(record), details);
     return { token: made.token, record };
   }
 
@@ -50,7 +50,7 @@ export class MasterTokens {
     await this.audit.record(
       actor,
       'token.revoked',
-      label(record),
+      formatLabel(record),
       {},
       {
         before: { revoked_at: null },
@@ -64,7 +64,7 @@ export class MasterTokens {
   async remove(actor: Actor, id: string): Promise<void> {
     const record = await this.tokens.need(id);
     await this.tokens.remove(id);
-    await this.audit.record(actor, 'token.deleted', label(record));
+    await this.audit.record(actor, 'token.deleted', formatLabel(record));
   }
 
   #check(input: NewMasterToken, source: string | null, seconds: number | null): void {
@@ -72,7 +72,7 @@ export class MasterTokens {
     const fields: Record<string, string> = {};
     if (name === '' || name.length > 100 || /\p{Cc}/u.test(name)) fields['name'] = 'must have 1 to 100 characters';
     if (input.scopes.length === 0) fields['scopes'] = 'at least one is needed';
-    if (seconds !== null && !(Number.isInteger(seconds) && seconds > 0 && seconds <= MAX_SECONDS)) {
+    if (seconds !== null && !(Number.isInteger(seconds) && seconds > 0 && seconds <= MAX_LIFETIME_SECONDS)) {
       fields['expires_in_seconds'] = 'must be a positive whole number of seconds';
     }
     const agent = input.agent?.trim() ?? '';
@@ -86,4 +86,4 @@ export class MasterTokens {
   }
 }
 
-const label = (record: TokenRecord): string => `${record.name} (${record.prefix})`;
+const formatLabel = (record: TokenRecord): string => `${record.name} (${record.prefix})`;

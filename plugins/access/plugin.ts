@@ -21,17 +21,17 @@ import { HOUR_MS } from '../../lib/time.js';
 import { CATALOG, RUNTIME } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { checkUsername } from './model/account.js';
-import { assemble, type AccessConfig, type AccessServices } from './assemble.js';
-import { tokenCommands } from './commands/token.js';
-import { userCommands } from './commands/user.js';
+import { buildAccessServices, type AccessConfig, type AccessServices } from './assemble.js';
+import { buildTokenCommands } from './commands/token.js';
+import { buildUserCommands } from './commands/user.js';
 import { pages } from './pages/pages.js';
-import { passwordProblem } from './model/password.js';
+import { findPasswordProblem } from './model/password.js';
 import { routes } from './routes.js';
-import { accountTargets } from './pages/audit-targets.js';
-import { accountSearch, tokenSearch } from './pages/search.js';
+import { createAccountTargets } from './pages/audit-targets.js';
+import { createAccountSearch, createTokenSearch } from './pages/search.js';
 
 /** How long a sub-token or setup token that has ended stays in the lists. */
-const KEEP_ENDED_MS = 30 * 24 * HOUR_MS;
+const ENDED_RETENTION_MS = 30 * 24 * HOUR_MS;
 
 /** Tidies up; nothing depends on it being on time. */
 async function sweep(services: AccessServices): Promise<void> {
@@ -40,18 +40,18 @@ async function sweep(services: AccessServices): Promise<void> {
   await services.forms.sweep();
   await services.throttle.sweep();
   await services.known.sweep();
-  await services.tokens.sweep(new Date(services.clock.now() - KEEP_ENDED_MS).toISOString());
+  await services.tokens.sweep(new Date(services.clock.now() - ENDED_RETENTION_MS).toISOString());
 }
 
-function configuredName(given: string): string {
+function getConfiguredName(given: string): string {
   const checked = checkUsername(given);
   if ('problem' in checked) throw new Error(checked.problem);
   return checked.username;
 }
 
 /** By the rules of every password, so that a bad one stops the start and not the first login. */
-function configuredPassword(given: string): string {
-  const problem = passwordProblem(given, '');
+function getConfiguredPassword(given: string): string {
+  const problem = findPasswordProblem(given, '');
   if (problem !== null) throw new Error(problem);
   return given;
 }
@@ -81,12 +81,12 @@ export default definePlugin<AccessConfig>({
   config: joi.object({
     admin_user: joi
       .string()
-      .custom(configuredName)
+      .custom(getConfiguredName)
       .default('admin')
       .description('Name of the administrator that an empty user table gets'),
     admin_password: joi
       .string()
-      .custom(configuredPassword)
+      .custom(getConfiguredPassword)
       .allow(null)
       .meta({ secret: true })
       .default(null)
@@ -131,12 +131,15 @@ export default definePlugin<AccessConfig>({
   ],
   from: import.meta.url,
   setup(ctx) {
-    const services = assemble(ctx);
-    services.audit.know(accountTargets(services.accounts));
+    const services = buildAccessServices(ctx);
+    services.audit.know(createAccountTargets(services.accounts));
     return {
       routes: routes(services),
       pages: pages(services),
-      commands: [...tokenCommands(services.tokens, services.masters), ...userCommands(services.accounts, ctx.ids)],
+      commands: [
+        ...buildTokenCommands(services.tokens, services.masters),
+        ...buildUserCommands(services.accounts, ctx.ids),
+      ],
       jobs: [
         { name: 'sweep', everyMs: HOUR_MS, removesByAge: true, run: () => sweep(services) },
         { name: 'roster', everyMs: HOUR_MS, run: () => services.roster.reconcile() },
@@ -155,16 +158,16 @@ export default definePlugin<AccessConfig>({
         [THROTTLE.name]: services.throttle,
       },
       extensions: [
-        extend(SEARCH_PROVIDERS, accountSearch(services.accounts)),
+        extend(SEARCH_PROVIDERS, createAccountSearch(services.accounts)),
         extend(
           SEARCH_PROVIDERS,
-          tokenSearch(services.tokens, () => ctx.clock.iso()),
+          createTokenSearch(services.tokens, () => ctx.clock.iso()),
         ),
       ],
       start: () => services.roster.reconcile(),
       stop: () => {
         services.security.flush();
-        return services.background.settled();
+        return services.background.waitUntilIdle();
       },
     };
   },

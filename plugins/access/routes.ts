@@ -3,7 +3,7 @@ import joi from 'joi';
 import { created, deleted, named, whole, type Clock, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { denied, notFound } from '../../kernel/errors.js';
 import type { TokenProjects } from '../../ports/domain/tokens.js';
-import { MAX_LIFE_SECONDS, provision, type ProvisionInput } from './tokens/provision.js';
+import { MAX_TOKEN_LIFETIME_SECONDS, provisionToken, type ProvisionInput } from './tokens/provision.js';
 import type { Audit } from './audit/audit.js';
 import type { Tokens } from './tokens/tokens.js';
 
@@ -36,7 +36,7 @@ const provisionBody = named(
       name: joi.string().trim().min(1).max(100).required(),
       scopes: joi.array().items(joi.string().max(100)).max(100),
       project: joi.string().max(64).allow(null),
-      expires_in_seconds: joi.number().integer().strict().min(1).max(MAX_LIFE_SECONDS),
+      expires_in_seconds: joi.number().integer().strict().min(1).max(MAX_TOKEN_LIFETIME_SECONDS),
       agent: joi.string().trim().min(1).max(100).allow(null).description('It claims under this name alone'),
     })
     .example({ name: 'fixer-1', scopes: ['bugtracker:manage'], expires_in_seconds: 3600 }),
@@ -65,7 +65,7 @@ export function routes(parts: { tokens: Tokens; audit: Audit; clock: Clock; proj
         }),
       ),
       handle: async (request) => {
-        const made = await provision(parts, request.principal, request.body as ProvisionInput);
+        const made = await provisionToken(parts, request.principal, request.body as ProvisionInput);
         const details = { address: request.address, request_id: request.id, scopes: made.scopes.join(' ') };
         await parts.audit.record(request.principal, 'token.provisioned', made.id, details);
         return created(made).header('cache-control', 'no-store');
@@ -80,7 +80,7 @@ export function routes(parts: { tokens: Tokens; audit: Audit; clock: Clock; proj
       access: { anyToken: true },
       output: record,
       handle: async (request) => {
-        const own = await parts.tokens.find(tokenId(request));
+        const own = await parts.tokens.find(readTokenId(request));
         if (own === null) throw notFound('such token');
         return own;
       },
@@ -103,7 +103,7 @@ export function routes(parts: { tokens: Tokens; audit: Audit; clock: Clock; proj
   ];
 }
 
-function tokenId(request: HttpRequest): string {
+function readTokenId(request: HttpRequest): string {
   if (request.principal.kind !== 'token') throw denied('This takes a token.');
   return request.principal.id;
 }

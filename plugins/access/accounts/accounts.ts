@@ -15,14 +15,21 @@ import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import type { PasswordHasher } from '../../../ports/hasher.js';
 import type { Role } from '../../../ports/http.js';
 import { StoreConflict } from '../../../ports/store.js';
-import { accountView, checkUsername, ROLES, usernameKey, type Account, type AccountView } from '../model/account.js';
+import {
+  toAccountView,
+  checkUsername,
+  ROLES,
+  toUsernameKey,
+  type Account,
+  type AccountView,
+} from '../model/account.js';
 import { Audit } from '../audit/audit.js';
 import type { Actor } from '../../../ports/domain/audit.js';
 import { isZone } from '../../../lib/local-time.js';
-import { passwordProblem } from '../model/password.js';
+import { findPasswordProblem } from '../model/password.js';
 import { Roster } from './roster.js';
 import { Sessions } from '../sessions/sessions.js';
-import { Watchers } from './watchers.js';
+import { AccountChangeNotifier } from './watchers.js';
 
 export interface NewAccount {
   username: string;
@@ -43,7 +50,7 @@ export class Accounts {
     @inject(Audit) private readonly audit: Audit,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.ids) private readonly ids: Ids,
-    @inject(Watchers) private readonly watchers: Watchers,
+    @inject(AccountChangeNotifier) private readonly watchers: AccountChangeNotifier,
   ) {}
 
   /** @throws ServiceError validation_failed (username, role, password); conflict when the name is taken. */
@@ -53,38 +60,38 @@ export class Accounts {
     if ('problem' in name) fields['username'] = name.problem;
     const role = ROLES.find((known) => known === input.role);
     if (role === undefined) fields['role'] = `must be one of ${ROLES.join(', ')}`;
-    const problem = passwordProblem(input.password, input.username);
+    const problem = findPasswordProblem(input.password, input.username);
     if (problem !== null) fields['password'] = problem;
     if ('problem' in name || role === undefined || problem !== null) throw invalid(fields);
     const account = await this.#insert(id, name.username, role, input.password);
     // From here on the account counts as an administrator; the reconciler repairs a crash before this line.
-    if (role === 'admin') await this.roster.join(account.id);
+    if (role === 'admin') await this.roster.refreshEntry(account.id);
     await this.audit.record(actor, 'user.created', account.username, { role });
     await this.watchers.changed();
-    return accountView(account);
+    return toAccountView(account);
   }
 
   /** By name; at most `limit`. */
-  async page(limit: number, after: string | null = null): Promise<{ items: AccountView[]; next: string | null }> {
+  async listPage(limit: number, after: string | null = null): Promise<{ items: AccountView[]; next: string | null }> {
     const page = await this.rows.find({ sort: [['username_key', 'asc']], limit, after });
-    return { items: page.items.map(accountView), next: page.next };
+    return { items: page.items.map(toAccountView), next: page.next };
   }
 
   /** All of them, by name (a service has dozens, not thousands). */
   async list(): Promise<AccountView[]> {
-    return (await this.page(1000)).items;
+    return (await this.listPage(1000)).items;
   }
 
   /** @throws ServiceError not_found */
-  async need(id: string): Promise<Account> {
+  async getAccount(id: string): Promise<Account> {
     const account = await this.rows.get(id);
     if (account === null) throw notFound(`account ${id}`);
     return account;
   }
 
   /** The account with this name, in any case. @throws ServiceError not_found */
-  async named(username: string): Promise<Account> {
-    const page = await this.rows.find({ filter: { username_key: usernameKey(username) }, limit: 1 });
+  async findByUsername(username: string): Promise<Account> {
+    const page = await this.rows.find({ filter: { username_key: toUsernameKey(username) }, limit: 1 });
     const account = page.items[0];
     if (account === undefined) throw notFound(`account ${username}`);
     return account;
@@ -94,10 +101,10 @@ export class Accounts {
   async setRole(actor: Actor, id: string, given: string): Promise<AccountView> {
     const role = ROLES.find((known) => known === given);
     if (role === undefined) throw invalid({ role: `must be one of ${ROLES.join(', ')}` });
-    const account = await this.need(id);
-    if (account.role === role) return accountView(account);
+    const account = await this.getAccount(id);
+    if (account.role === role) return toAccountView(account);
     const update = { set: { role }, inc: { epoch: 1 } };
-    const { before, after } = await this.roster.alter(id, role !== 'admin', { update });
+    const { before, after } = await this.roster.changeRights(id, role !== 'admin', { update });
     await this.sessions.clear(id);
     await this.audit.record(
       actor,
@@ -110,15 +117,15 @@ export class Accounts {
       },
     );
     await this.watchers.changed();
-    return accountView(after ?? before);
+    return toAccountView(after ?? before);
   }
 
   /** Disabling ends all of the account's sessions. @throws ServiceError conflict for the last active administrator */
   async setDisabled(actor: Actor, id: string, disabled: boolean): Promise<AccountView> {
-    const account = await this.need(id);
-    if (account.disabled === disabled) return accountView(account);
+    const account = await this.getAccount(id);
+    if (account.disabled === disabled) return toAccountView(account);
     const update = { set: { disabled }, inc: { epoch: 1 } };
-    const { before, after } = await this.roster.alter(id, disabled, { update });
+    const { before, after } = await this.roster.changeRights(id, disabled, { update });
     await this.sessions.clear(id);
     await this.audit.record(
       actor,
@@ -131,12 +138,12 @@ export class Accounts {
       },
     );
     await this.watchers.changed();
-    return accountView(after ?? before);
+    return toAccountView(after ?? before);
   }
 
   /** @throws ServiceError conflict for the last active administrator */
   async remove(actor: Actor, id: string): Promise<void> {
-    const { before } = await this.roster.alter(id, true, { remove: true });
+    const { before } = await this.roster.changeRights(id, true, { remove: true });
     await this.sessions.clear(id);
     await this.audit.record(actor, 'user.deleted', before.username, { role: before.role });
     await this.watchers.changed();
@@ -144,8 +151,8 @@ export class Accounts {
 
   /** Ends all of the account's sessions, its own too. @throws ServiceError validation_failed with `field` */
   async setPassword(actor: Actor, id: string, password: string, field = 'password'): Promise<AccountView> {
-    const account = await this.need(id);
-    const problem = passwordProblem(password, account.username);
+    const account = await this.getAccount(id);
+    const problem = findPasswordProblem(password, account.username);
     if (problem !== null) throw invalid({ [field]: problem });
     const set = { password_hash: await this.hasher.hash(password), password_changed_at: this.clock.iso() };
     const changed = await this.rows.change({ id }, { set, inc: { epoch: 1 } });
@@ -162,7 +169,7 @@ export class Accounts {
       },
     );
     await this.watchers.changed();
-    return accountView(changed.doc);
+    return toAccountView(changed.doc);
   }
 
   /**
@@ -191,7 +198,7 @@ export class Accounts {
         after: { totp: null },
       },
     );
-    return accountView(changed.doc);
+    return toAccountView(changed.doc);
   }
 
   async #insert(id: string, username: string, role: Role, password: string): Promise<Account> {
@@ -199,7 +206,7 @@ export class Accounts {
     const account: Account = {
       id,
       username,
-      username_key: usernameKey(username),
+      username_key: toUsernameKey(username),
       role,
       disabled: false,
       password_hash: await this.hasher.hash(password),

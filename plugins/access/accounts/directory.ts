@@ -4,9 +4,9 @@ import { collection, inject, injectable, PORT, type Collection, type Logger } fr
 import { each } from '../../../lib/paging.js';
 import type { AccountDirectory, OpeningAccount } from '../../../ports/domain/access.js';
 import { ToldDamage } from '../../../ports/store/told-damage.js';
-import { usernameKey, type Account } from '../model/account.js';
+import { toUsernameKey, type Account } from '../model/account.js';
 
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 @injectable()
 export class Directory implements AccountDirectory {
@@ -20,7 +20,7 @@ export class Directory implements AccountDirectory {
   }
 
   async named(username: string): Promise<string | null> {
-    const page = await this.rows.find({ filter: { username_key: usernameKey(username) }, limit: 1 });
+    const page = await this.rows.find({ filter: { username_key: toUsernameKey(username) }, limit: 1 });
     const account = page.items[0];
     return account === undefined || account.disabled ? null : account.username;
   }
@@ -31,7 +31,7 @@ export class Directory implements AccountDirectory {
   }
 
   async *opening(): AsyncIterable<OpeningAccount> {
-    const query = { sort: [['username_key', 'asc']], limit: PAGE, damaged: this.#damage.tell } as const;
+    const query = { sort: [['username_key', 'asc']], limit: PAGE_SIZE, damaged: this.#damage.tell } as const;
     for await (const account of each(this.rows, query)) {
       const { username, role, password_hash: hash, disabled } = account;
       if (!disabled) yield { username, role, hash };

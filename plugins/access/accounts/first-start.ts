@@ -13,7 +13,7 @@ import type { Accounts } from './accounts.js';
 /** A UUIDv7 of the year 1970: no real account can have it. */
 const FIRST_ID = '00000000-0000-7000-8000-000000000001';
 
-export function firstStart(
+export function createFirstStart(
   rows: Collection<Account>,
   accounts: Accounts,
   ids: Ids,

@@ -37,9 +37,9 @@ export interface RosterDoc extends Doc {
 /** What becomes of the account: an update, its removal, or nothing (which only puts the roster right). */
 export type RightsChange = { update: Update } | { remove: true } | null;
 
-const ID = 'admins';
-const STALE_MS = 60_000;
-const MAX_TRIES = 200;
+const ROSTER_ID = 'admins';
+const STALE_AFTER_MS = 60_000;
+const MAX_ATTEMPTS = 200;
 
 @injectable()
 export class Roster {
@@ -55,12 +55,16 @@ export class Roster {
    * @returns the account as it was before and is after; `after` is null when it was removed.
    * @throws ServiceError not_found; conflict for the last active administrator or when another change is under way.
    */
-  async alter(id: string, leaves: boolean, change: RightsChange): Promise<{ before: Account; after: Account | null }> {
-    const { before, mark } = await this.#begin(id, leaves);
+  async changeRights(
+    id: string,
+    leaves: boolean,
+    change: RightsChange,
+  ): Promise<{ before: Account; after: Account | null }> {
+    const { before, mark } = await this.#beginChange(id, leaves);
     try {
-      return { before, after: await this.#apply(before, change) };
+      return { before, after: await this.#applyChange(before, change) };
     } finally {
-      await this.#end(id, mark);
+      await this.#endChange(id, mark);
     }
   }
 
@@ -69,25 +73,25 @@ export class Roster {
     const roster = await this.#read();
     const stale = roster.changing.filter((note) => this.#isStale(note.at)).map((note) => note.account);
     const busy = new Set(roster.changing.map((note) => note.account));
-    const missing = (await this.#activeAdmins()).filter((id) => !roster.active.includes(id) && !busy.has(id));
+    const missing = (await this.#listActiveAdmins()).filter((id) => !roster.active.includes(id) && !busy.has(id));
     for (const id of new Set([...stale, ...missing])) {
-      if ((await this.accounts.get(id)) === null) await this.#forget(id);
-      else await this.join(id);
+      if ((await this.accounts.get(id)) === null) await this.#removeEntry(id);
+      else await this.refreshEntry(id);
     }
   }
 
   /** Adds one account to the roster or removes it, by its current state. */
-  async join(id: string): Promise<void> {
+  async refreshEntry(id: string): Promise<void> {
     try {
-      await this.alter(id, false, null);
+      await this.changeRights(id, false, null);
     } catch (error) {
       // Another process is at it and will end with the same, or the account has gone meanwhile.
       if (!(error instanceof ServiceError)) throw error;
     }
   }
 
-  async #begin(id: string, leaves: boolean): Promise<{ before: Account; mark: string }> {
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
+  async #beginChange(id: string, leaves: boolean): Promise<{ before: Account; mark: string }> {
+    for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
       const roster = await this.#read();
       const note = roster.changing.find((entry) => entry.account === id);
       if (note !== undefined) {
@@ -108,7 +112,7 @@ export class Roster {
     throw conflict('Too many changes of accounts at once. Try again.');
   }
 
-  async #apply(before: Account, change: RightsChange): Promise<Account | null> {
+  async #applyChange(before: Account, change: RightsChange): Promise<Account | null> {
     if (change === null) return before;
     const where = { id: before.id, rights_rev: before.rights_rev };
     if ('remove' in change) {
@@ -121,8 +125,8 @@ export class Roster {
     return changed.doc;
   }
 
-  async #end(id: string, mark: string): Promise<void> {
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
+  async #endChange(id: string, mark: string): Promise<void> {
+    for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
       const roster = await this.#read();
       if (!roster.changing.some((note) => note.change === mark)) return;
       const account = await this.accounts.get(id);
@@ -134,7 +138,7 @@ export class Roster {
     throw conflict('Too many changes of accounts at once. Try again.');
   }
 
-  async #forget(id: string): Promise<void> {
+  async #removeEntry(id: string): Promise<void> {
     const roster = await this.#read();
     const rest = (list: string[]): string[] => list.filter((other) => other !== id);
     await this.#write(
@@ -146,16 +150,16 @@ export class Roster {
 
   async #write(roster: RosterDoc, active: string[], changing: RosterDoc['changing']): Promise<boolean> {
     const changed = await this.rosters.change(
-      { id: ID, rev: roster.rev },
+      { id: ROSTER_ID, rev: roster.rev },
       { set: { active, changing }, inc: { rev: 1 } },
     );
     return changed !== null;
   }
 
   async #read(): Promise<RosterDoc> {
-    const roster = await this.rosters.get(ID);
+    const roster = await this.rosters.get(ROSTER_ID);
     if (roster !== null) return roster;
-    const first: RosterDoc = { id: ID, rev: 0, active: await this.#activeAdmins(), changing: [] };
+    const first: RosterDoc = { id: ROSTER_ID, rev: 0, active: await this.#listActiveAdmins(), changing: [] };
     try {
       await this.rosters.insert(first);
       return first;
@@ -165,12 +169,12 @@ export class Roster {
     }
   }
 
-  async #activeAdmins(): Promise<string[]> {
+  async #listActiveAdmins(): Promise<string[]> {
     const page = await this.accounts.find({ filter: { role: 'admin', disabled: false }, limit: 1000 });
     return page.items.map((account) => account.id);
   }
 
   #isStale(at: string): boolean {
-    return hasElapsed(at, STALE_MS, this.clock.now());
+    return hasElapsed(at, STALE_AFTER_MS, this.clock.now());
   }
 }

@@ -3,10 +3,10 @@ import { PORT, added, inject, injectable, type Logger } from '../../../kernel/co
 import { ACCOUNT_WATCHERS, type AccountWatcher } from '../../../ports/domain/access.js';
 
 /** The answer to an administrator waits no longer than this. */
-const MOST_MS = 5_000;
+const NOTIFY_TIMEOUT_MS = 5_000;
 
 @injectable()
-export class Watchers {
+export class AccountChangeNotifier {
   constructor(
     @inject(added(ACCOUNT_WATCHERS)) private readonly watchers: () => readonly AccountWatcher[],
     @inject(PORT.log) private readonly log: Logger,
@@ -14,19 +14,22 @@ export class Watchers {
 
   /** After the commit. Never throws: the change is made, and a watcher that was late compares the mark. */
   async changed(): Promise<void> {
-    await Promise.all(this.watchers().map((watcher) => this.#tell(watcher)));
+    await Promise.all(this.watchers().map((watcher) => this.#notifyWatcher(watcher)));
   }
 
-  async #tell(watcher: AccountWatcher): Promise<void> {
+  async #notifyWatcher(watcher: AccountWatcher): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), MOST_MS)));
-    const told = this.#guarded(watcher);
+    const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), NOTIFY_TIMEOUT_MS)));
+    const told = this.#notifySafely(watcher);
     if ((await Promise.race([told, late])) === 'late')
-      this.log.warn({ ms: MOST_MS }, 'a watcher of accounts takes long; the answer does not wait for it any more');
+      this.log.warn(
+        { ms: NOTIFY_TIMEOUT_MS },
+        'a watcher of accounts takes long; the answer does not wait for it any more',
+      );
     clearTimeout(timer);
   }
 
-  async #guarded(watcher: AccountWatcher): Promise<'told'> {
+  async #notifySafely(watcher: AccountWatcher): Promise<'told'> {
     try {
       await watcher.changed();
     } catch (error) {

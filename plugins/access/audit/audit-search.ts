@@ -8,44 +8,44 @@ import { mergedPage } from '../../../ports/cursor.js';
 import type { AuditEntry, AuditQuery } from '../../../ports/domain/audit.js';
 import type { Filter, Page, Sort } from '../../../ports/store.js';
 
-const NEWEST: Sort = [['at', 'desc']];
+const NEWEST_FIRST: Sort = [['at', 'desc']];
 /** Names that are looked up one by one; the log is walked for the beginning of more. */
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
 /**
  * @param after of an earlier page; any of the queries continues from it, since all have one order.
  * @throws InvalidCursor
  */
-export async function foundIn(
+export async function searchAuditLog(
   rows: Collection<AuditEntry>,
   query: AuditQuery,
   limit: number,
   after: string | null,
 ): Promise<Page<AuditEntry>> {
-  const filter = filterOf(query);
-  const open = openIn(query);
-  const names = open === null ? null : await namesOf(rows, open.field, open.prefix);
-  if (open === null || names === null) return rows.find({ filter, sort: NEWEST, limit, after });
+  const filter = buildFilter(query);
+  const open = findPrefixField(query);
+  const names = open === null ? null : await listNames(rows, open.field, open.prefix);
+  if (open === null || names === null) return rows.find({ filter, sort: NEWEST_FIRST, limit, after });
   const each = names.map((name) =>
-    rows.find({ filter: { ...filter, [open.field]: name }, sort: NEWEST, limit: limit + 1, after }),
+    rows.find({ filter: { ...filter, [open.field]: name }, sort: NEWEST_FIRST, limit: limit + 1, after }),
   );
   const found = await Promise.all(each);
   return mergedPage(
-    NEWEST,
+    NEWEST_FIRST,
     found.map(({ items }) => items),
     limit,
   );
 }
 
 /** The field of which the query gives a beginning; null when what it gives whole has an index of its own. */
-function openIn({ actor, action, target }: AuditQuery): { field: 'actor' | 'action'; prefix: string } | null {
+function findPrefixField({ actor, action, target }: AuditQuery): { field: 'actor' | 'action'; prefix: string } | null {
   if (target !== undefined) return null;
   if (actor !== undefined) return { field: 'actor', prefix: actor };
   return action?.endsWith('.') === true ? { field: 'action', prefix: action } : null;
 }
 
 /** What is recorded in `field` and begins so, in order; null: more than `MOST_NAMES`. Each is one step in the index. */
-async function namesOf(
+async function listNames(
   rows: Collection<AuditEntry>,
   field: 'actor' | 'action',
   prefix: string,
@@ -61,17 +61,17 @@ async function namesOf(
     const filter: Filter = { [field]: last === undefined ? { gte: prefix } : { gt: last } };
     const [next] = (await rows.find({ filter, sort: byName, limit: 1 })).items;
     if (next === undefined || !next[field].startsWith(prefix)) return names;
-    if (names.length === MOST_NAMES) return null;
+    if (names.length === MAX_NAMES) return null;
     names.push(next[field]);
   }
 }
 
-function filterOf({ actor, action, without, target, since, until }: AuditQuery): Filter {
+function buildFilter({ actor, action, without, target, since, until }: AuditQuery): Filter {
   return {
     ...(actor !== undefined && { actor: { prefix: actor } }),
     ...(action !== undefined && { action: action.endsWith('.') ? { prefix: action } : action }),
     // A prefix ends before its last character's successor.
-    ...(without !== undefined && { or: [{ action: { lt: without } }, { action: { gte: after(without) } }] }),
+    ...(without !== undefined && { or: [{ action: { lt: without } }, { action: { gte: getUpperBound(without) } }] }),
     ...(target !== undefined && { target }),
     ...((since !== undefined || until !== undefined) && {
       at: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lt: until }) },
@@ -80,4 +80,4 @@ function filterOf({ actor, action, without, target, since, until }: AuditQuery):
 }
 
 /** The first text behind all that begin so. @param prefix ends with a dot */
-const after = (prefix: string): string => `${prefix.slice(0, -1)}/`;
+const getUpperBound = (prefix: string): string => `${prefix.slice(0, -1)}/`;

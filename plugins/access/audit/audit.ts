@@ -24,7 +24,7 @@ import {
   type AuditTargets,
 } from '../../../ports/domain/audit.js';
 import { isGuid } from '../../../lib/text/guid.js';
-import { foundIn } from './audit-search.js';
+import { searchAuditLog } from './audit-search.js';
 import { Tokens } from '../tokens/tokens.js';
 
 @injectable()
@@ -57,7 +57,7 @@ export class Audit implements AuditLog, AuditReader {
 
   /** Newest first. */
   async search(query: AuditQuery, limit: number, after: string | null = null): ReturnType<AuditReader['search']> {
-    return foundIn(this.rows, query, limit, after);
+    return searchAuditLog(this.rows, query, limit, after);
   }
 
   /** What this plugin itself knows: no plugin adds to its own extension point. */

@@ -19,7 +19,7 @@ export type SecurityEvent =
   | 'scope.refused'
   | 'csrf.refused';
 
-export interface Seen {
+export interface SecurityIncident {
   event: SecurityEvent;
   /** An account, or the requested route. Never text from a form field. */
   target: string;
@@ -28,18 +28,18 @@ export interface Seen {
   by?: Principal;
 }
 
-interface Repeated {
-  seen: Seen;
+interface RepeatCount {
+  seen: SecurityIncident;
   /** Beyond the one that was written. */
   more: number;
 }
 
 export const WINDOW_MS = 60_000;
-export const MOST_PER_WINDOW = 50;
+export const MAX_ENTRIES_PER_WINDOW = 50;
 
 @injectable()
 export class SecurityLog {
-  readonly #window = new Map<string, Repeated>();
+  readonly #window = new Map<string, RepeatCount>();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -49,14 +49,14 @@ export class SecurityLog {
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
-  note(seen: Seen): void {
+  note(seen: SecurityIncident): void {
     const key = `${seen.event} ${networkOf(seen.address)} ${seen.target}`;
     const known = this.#window.get(key);
     if (known !== undefined) {
       known.more += 1;
       return;
     }
-    if (this.#window.size >= MOST_PER_WINDOW) {
+    if (this.#window.size >= MAX_ENTRIES_PER_WINDOW) {
       const rest = this.#window.get(seen.event) ?? {
         seen: { ...seen, target: 'several', address: 'several' },
         more: 0,
@@ -83,7 +83,7 @@ export class SecurityLog {
     for (const { seen, more } of counted) if (more > 0) this.#write(seen, more);
   }
 
-  #write({ event, target, address, request_id, by = { kind: 'public' } }: Seen, count: number): void {
+  #write({ event, target, address, request_id, by = { kind: 'public' } }: SecurityIncident, count: number): void {
     const line = { security: event, target, address, request_id, count, at: this.clock.iso() };
     if (event === 'login.succeeded') this.log.info(line, 'security');
     else this.log.warn(line, 'security');

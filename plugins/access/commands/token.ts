@@ -5,22 +5,22 @@ import { formatTable } from '../../../lib/console/format-table.js';
 import type { MasterTokens } from '../master-tokens.js';
 import type { Tokens } from '../tokens/tokens.js';
 
-const LISTED = ['master', 'watchdog', 'sub', 'setup', 'intake'] as const;
+const TOKEN_KINDS = ['master', 'watchdog', 'sub', 'setup', 'intake'] as const;
 
-const SECONDS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400 };
+const UNIT_SECONDS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /** `3600`, `45m`, `12h` or `7d`. */
-function seconds(given: string | boolean | undefined): number | null {
+function parseSeconds(given: string | boolean | undefined): number | null {
   if (typeof given !== 'string') return null;
   const [, count, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(given) ?? [];
   if (count === undefined || Number(count) === 0)
     throw invalid({ expires_in_seconds: 'must be a positive number of seconds, or such as 45m, 12h, 7d' });
-  return Number(count) * (SECONDS[unit] ?? 1);
+  return Number(count) * (UNIT_SECONDS[unit] ?? 1);
 }
 
-const option = (given: string | boolean | undefined): string | null => (typeof given === 'string' ? given : null);
+const toTextOption = (given: string | boolean | undefined): string | null => (typeof given === 'string' ? given : null);
 
-export function tokenCommands(tokens: Tokens, masters: MasterTokens): CommandSpec[] {
+export function buildTokenCommands(tokens: Tokens, masters: MasterTokens): CommandSpec[] {
   return [
     {
       name: 'token create',
@@ -49,10 +49,10 @@ export function tokenCommands(tokens: Tokens, masters: MasterTokens): CommandSpe
         const { token, record } = await masters.create('command line: aos token create', {
           name: String(options['name'] ?? ''),
           scopes: scopes.filter((scope) => scope !== ''),
-          project: option(options['project']),
-          source: option(options['source']),
-          agent: option(options['agent']),
-          expires_in_seconds: seconds(options['expires-in']),
+          project: toTextOption(options['project']),
+          source: toTextOption(options['source']),
+          agent: toTextOption(options['agent']),
+          expires_in_seconds: parseSeconds(options['expires-in']),
           created_by: 'command line',
         });
         const json = { ...record, token };
@@ -69,13 +69,13 @@ export function tokenCommands(tokens: Tokens, masters: MasterTokens): CommandSpe
         kind: {
           type: 'string',
           value: 'kind',
-          summary: `One of ${LISTED.join(', ')}; without it master and watchdog tokens`,
+          summary: `One of ${TOKEN_KINDS.join(', ')}; without it master and watchdog tokens`,
         },
       },
       run: async ({ options }) => {
-        const kind = LISTED.find((known) => known === options['kind']);
+        const kind = TOKEN_KINDS.find((known) => known === options['kind']);
         if (options['kind'] !== undefined && kind === undefined)
-          throw invalid({ kind: `must be one of ${LISTED.join(', ')}` });
+          throw invalid({ kind: `must be one of ${TOKEN_KINDS.join(', ')}` });
         const kinds = kind === undefined ? (['master', 'watchdog'] as const) : [kind];
         const items = (await Promise.all(kinds.map((one) => tokens.list({ kind: one })))).flat();
         const rows = items.map((item) => {

@@ -23,20 +23,20 @@ const PASSWORD: Options = {
 };
 
 /** The given password without the line's end, or a random one, which the command prints. */
-async function passwordFor(call: CommandCall, ids: Ids): Promise<{ password: string; shown: { password?: string } }> {
+async function readPassword(call: CommandCall, ids: Ids): Promise<{ password: string; shown: { password?: string } }> {
   if (call.options['password-stdin'] === true)
     return { password: (await call.stdin()).replace(/\r?\n$/, ''), shown: {} };
   const password = ids.secret(20);
   return { password, shown: { password } };
 }
 
-const brief = ({ id, username, role, disabled }: AccountView): object => ({ id, username, role, disabled });
-const passwordLine = (shown: { password?: string }): string =>
+const toSummary = ({ id, username, role, disabled }: AccountView): object => ({ id, username, role, disabled });
+const formatPasswordLine = (shown: { password?: string }): string =>
   shown.password === undefined ? '' : `\npassword: ${shown.password}`;
 
-export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
+export function buildUserCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
   const idOf = async ({ options }: CommandCall): Promise<string> =>
-    (await accounts.named(String(options['username'] ?? ''))).id;
+    (await accounts.findByUsername(String(options['username'] ?? ''))).id;
 
   /** A command that changes one account and shows it. */
   const change = (
@@ -51,7 +51,7 @@ export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
     options: { ...USERNAME, ...options },
     run: async (call): Promise<CommandResult> => {
       const account = await run(call, await idOf(call));
-      return { json: { ...brief(account), totp: account.totp }, text: say(account) };
+      return { json: { ...toSummary(account), totp: account.totp }, text: say(account) };
     },
   });
 
@@ -61,7 +61,7 @@ export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
       summary: 'Create an account',
       options: { ...USERNAME, ...ROLE, ...PASSWORD },
       run: async (call) => {
-        const { password, shown } = await passwordFor(call, ids);
+        const { password, shown } = await readPassword(call, ids);
         const { username, role } = call.options;
         const account = await accounts.create(by('create'), {
           username: String(username ?? ''),
@@ -69,7 +69,7 @@ export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
           password,
         });
         const json = { id: account.id, username: account.username, role: account.role, ...shown };
-        return { json, text: `created ${account.username} (${account.role})${passwordLine(shown)}` };
+        return { json, text: `created ${account.username} (${account.role})${formatPasswordLine(shown)}` };
       },
     },
     {
@@ -78,11 +78,11 @@ export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
       options: { ...USERNAME, ...PASSWORD },
       run: async (call) => {
         const account = await idOf(call);
-        const { password, shown } = await passwordFor(call, ids);
+        const { password, shown } = await readPassword(call, ids);
         const changed = await accounts.setPassword(by('passwd'), account, password);
         return {
-          json: { ...brief(changed), ...shown },
-          text: `password of ${changed.username} set${passwordLine(shown)}`,
+          json: { ...toSummary(changed), ...shown },
+          text: `password of ${changed.username} set${formatPasswordLine(shown)}`,
         };
       },
     },
@@ -119,7 +119,7 @@ export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
       summary: 'Delete an account',
       options: USERNAME,
       run: async (call) => {
-        const account = await accounts.named(String(call.options['username'] ?? ''));
+        const account = await accounts.findByUsername(String(call.options['username'] ?? ''));
         await accounts.remove(by('delete'), account.id);
         return {
           json: { id: account.id, username: account.username, deleted: true },

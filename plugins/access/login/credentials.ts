@@ -9,34 +9,34 @@ import { networkOf } from '../../../lib/addresses.js';
 import type { AccountInfo, CredentialCheck, LoginAttempts } from '../../../ports/domain/access.js';
 import type { PasswordHasher } from '../../../ports/hasher.js';
 import type { Role } from '../../../ports/http.js';
-import { usernameKey, type Account } from '../model/account.js';
+import { toUsernameKey, type Account } from '../model/account.js';
 import { Devices } from './devices.js';
 import { KnownAddresses } from './known-addresses.js';
 import { MAX_PASSWORD_BYTES } from '../model/password.js';
 import { SecurityLog, type SecurityEvent } from '../audit/security-log.js';
 import { FREE_FAILURES, Throttle } from './throttle.js';
 import { sha256 } from '../model/token.js';
-import { Watchers } from '../accounts/watchers.js';
+import { AccountChangeNotifier } from '../accounts/watchers.js';
 
 export type LoginPlace = 'web' | 'setup' | 'release_store';
 export type CredentialInput = Parameters<CredentialCheck['check']>[0];
 
-const ALLOWED: Record<LoginPlace, readonly Role[]> = {
+const ALLOWED_ROLES: Record<LoginPlace, readonly Role[]> = {
   web: ['admin', 'member'],
   setup: ['admin', 'installer'],
   release_store: ['admin', 'member', 'installer'],
 };
 
-type Noted = Pick<CredentialInput, 'address' | 'request_id'>;
+type ClientAddress = Pick<CredentialInput, 'address' | 'request_id'>;
 
-const EVENTS: Readonly<Partial<Record<string, SecurityEvent>>> = {
+const SECURITY_EVENTS: Readonly<Partial<Record<string, SecurityEvent>>> = {
   invalid_credentials: 'login.failed',
   rate_limited: 'login.locked',
   role_not_allowed: 'login.refused',
   totp_not_supported: 'login.refused',
 };
 
-export const wrongCredentials = (): ServiceError =>
+export const createWrongCredentialsError = (): ServiceError =>
   new ServiceError('invalid_credentials', 'The user name or the password is wrong.');
 
 @injectable()
@@ -49,7 +49,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     @inject(KnownAddresses) private readonly known: KnownAddresses,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(SecurityLog) private readonly security: SecurityLog,
-    @inject(Watchers) private readonly watchers: Watchers,
+    @inject(AccountChangeNotifier) private readonly watchers: AccountChangeNotifier,
   ) {}
 
   async check(input: CredentialInput): Promise<AccountInfo & { totp: boolean }> {
@@ -66,7 +66,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     try {
       return await this.#verify(input, known);
     } catch (error) {
-      this.#refused(error, known.name ?? 'an unknown account', input);
+      this.#logRejection(error, known.name ?? 'an unknown account', input);
       throw error;
     }
   }
@@ -74,41 +74,41 @@ export class Credentials implements CredentialCheck, LoginAttempts {
   /**
    * A further proof of a known account (a TOTP code, the password once more): its refusal is in the security log too.
    */
-  async watched<T>(account: Account, from: Noted, proof: () => Promise<T>): Promise<T> {
+  async withSecurityLog<T>(account: Account, from: ClientAddress, proof: () => Promise<T>): Promise<T> {
     try {
       return await proof();
     } catch (error) {
-      this.#refused(error, account.username, from);
+      this.#logRejection(error, account.username, from);
       throw error;
     }
   }
 
-  #refused(error: unknown, target: string, from: Noted): void {
-    const event = error instanceof ServiceError ? EVENTS[error.code] : undefined;
-    if (event !== undefined) this.#note(event, target, from);
+  #logRejection(error: unknown, target: string, from: ClientAddress): void {
+    const event = error instanceof ServiceError ? SECURITY_EVENTS[error.code] : undefined;
+    if (event !== undefined) this.#logEvent(event, target, from);
   }
 
-  #note(event: SecurityEvent, target: string, { address, request_id }: Noted): void {
+  #logEvent(event: SecurityEvent, target: string, { address, request_id }: ClientAddress): void {
     this.security.note({ event, target, address, request_id: request_id ?? null });
   }
 
   async #verify(input: CredentialInput, known: { name: string | null }): Promise<Account> {
-    const key = usernameKey(input.username.slice(0, 256));
+    const key = toUsernameKey(input.username.slice(0, 256));
     const found = await this.accounts.find({ filter: { username_key: key }, limit: 1 });
     const account = found.items[0] ?? null;
     known.name = account?.username ?? null;
-    const attempt = await this.throttle.enter(this.#counts(key, account, input));
+    const attempt = await this.throttle.enter(this.#listThrottleKeys(key, account, input));
     try {
-      if (account === null || !(await this.#passwordFits(input.password, account)) || account.disabled) {
+      if (account === null || !(await this.#isPasswordValid(input.password, account)) || account.disabled) {
         // The hash work for an unknown account; for a known one it is already done.
         if (account === null) await this.hasher.verify(input.password, null);
         await attempt.failed();
-        throw wrongCredentials();
+        throw createWrongCredentialsError();
       }
     } finally {
       attempt.leave();
     }
-    if (!ALLOWED[input.place].includes(account.role)) {
+    if (!ALLOWED_ROLES[input.place].includes(account.role)) {
       throw new ServiceError('role_not_allowed', `An account with the role ${account.role} may not log in here.`);
     }
     const totp = account.totp_secret !== null;
@@ -118,33 +118,36 @@ export class Credentials implements CredentialCheck, LoginAttempts {
         'The account is protected by TOTP, which the setup login cannot ask for.',
       );
     }
-    if (!(totp && input.place === 'web')) await this.completed(account, input);
+    if (!(totp && input.place === 'web')) await this.recordSuccess(account, input);
     return account;
   }
 
   /** The login has succeeded: its count starts anew. */
-  async completed(account: Account, from: Noted & Pick<CredentialInput, 'device' | 'place'>): Promise<void> {
-    await this.throttle.reset(this.#accountCount(account.username_key, account, from.device));
-    await this.known.note(account.username_key, from.address);
+  async recordSuccess(
+    account: Account,
+    from: ClientAddress & Pick<CredentialInput, 'device' | 'place'>,
+  ): Promise<void> {
+    await this.throttle.reset(this.#getAccountKey(account.username_key, account, from.device));
+    await this.known.recordSuccess(account.username_key, from.address);
     // The release store checks credentials with every package: not worth a write each time.
     if (from.place === 'release_store') return;
-    this.#note('login.succeeded', account.username, from);
+    this.#logEvent('login.succeeded', account.username, from);
     await this.accounts.change({ id: account.id }, { set: { last_login_at: this.clock.iso() } });
   }
 
   async attempt(input: Parameters<LoginAttempts['attempt']>[0], fits: () => Promise<boolean>): Promise<boolean> {
-    const key = usernameKey(input.username.slice(0, 256));
+    const key = toUsernameKey(input.username.slice(0, 256));
     const own = await this.known.count(key, input.address);
-    const counts = own === null ? this.#counts(key, null, input) : [own];
-    const refused = (event: SecurityEvent): void => this.#note(event, 'the release store', input);
+    const counts = own === null ? this.#listThrottleKeys(key, null, input) : [own];
+    const refused = (event: SecurityEvent): void => this.#logEvent(event, 'the release store', input);
     const attempt = await this.throttle.enter(counts, FREE_FAILURES - 1).catch((error: unknown) => {
       refused('login.locked');
       throw error;
     });
     try {
       if (await fits()) {
-        await this.throttle.reset(own ?? this.#accountCount(key, null, undefined));
-        await this.known.note(key, input.address);
+        await this.throttle.reset(own ?? this.#getAccountKey(key, null, undefined));
+        await this.known.recordSuccess(key, input.address);
         return true;
       }
       await attempt.failed();
@@ -157,13 +160,13 @@ export class Credentials implements CredentialCheck, LoginAttempts {
 
   /** The password of a signed-in account once more, before it changes something. @throws as `check` */
   async confirm(account: Account, password: string, address: string, device: string | undefined): Promise<void> {
-    const counts = this.#counts(account.username_key, account, { address, device });
-    await this.watched(account, { address }, async () => {
+    const counts = this.#listThrottleKeys(account.username_key, account, { address, device });
+    await this.withSecurityLog(account, { address }, async () => {
       const attempt = await this.throttle.enter(counts);
       try {
-        if (await this.#passwordFits(password, account)) return;
+        if (await this.#isPasswordValid(password, account)) return;
         await attempt.failed();
-        throw wrongCredentials();
+        throw createWrongCredentialsError();
       } finally {
         attempt.leave();
       }
@@ -171,18 +174,22 @@ export class Credentials implements CredentialCheck, LoginAttempts {
   }
 
   /** Which counts an attempt is under: with a device cookie of this account only that device's. */
-  #counts(key: string, account: Account | null, from: { address: string; device?: string | undefined }): string[] {
-    const own = this.#accountCount(key, account, from.device);
+  #listThrottleKeys(
+    key: string,
+    account: Account | null,
+    from: { address: string; device?: string | undefined },
+  ): string[] {
+    const own = this.#getAccountKey(key, account, from.device);
     return own.startsWith('device:') ? [own] : [own, `address:${networkOf(from.address)}`];
   }
 
-  #accountCount(key: string, account: Account | null, device: string | undefined): string {
+  #getAccountKey(key: string, account: Account | null, device: string | undefined): string {
     const known = account === null ? null : this.devices.read(device, account.id);
     // Hashed, because people type anything into the name field, even a password.
     return known === null ? `account:${sha256(key)}` : `device:${known}`;
   }
 
-  async #passwordFits(password: string, account: Account): Promise<boolean> {
+  async #isPasswordValid(password: string, account: Account): Promise<boolean> {
     const { ok, rehash } = await this.hasher.verify(password, account.password_hash);
     if (ok && rehash && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES) await this.#rehash(account, password);
     return ok;

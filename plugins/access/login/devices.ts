@@ -24,7 +24,7 @@ export class Devices {
   /** A cookie value for one browser and one account. */
   issue(accountId: string): string {
     const device = this.ids.secret(22);
-    return `${device}.${this.#mac(accountId, device)}`;
+    return `${device}.${this.#sign(accountId, device)}`;
   }
 
   /** The device's id when the cookie was issued for this account; null for another's, a forged or a missing one. */
@@ -32,10 +32,10 @@ export class Devices {
     const match = /^([0-9A-Za-z]{22})\.([\w-]{43})$/.exec(cookie ?? '');
     if (!match) return null;
     const [, device = '', mac = ''] = match;
-    return timingSafeEqual(Buffer.from(mac), Buffer.from(this.#mac(accountId, device))) ? device : null;
+    return timingSafeEqual(Buffer.from(mac), Buffer.from(this.#sign(accountId, device))) ? device : null;
   }
 
-  #mac(accountId: string, device: string): string {
+  #sign(accountId: string, device: string): string {
     return createHmac('sha256', this.#key).update(`${accountId}\n${device}`).digest('base64url');
   }
 }

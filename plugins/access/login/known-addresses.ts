@@ -21,9 +21,9 @@ import { sha256 } from '../model/token.js';
 
 const KNOWN_MS = 30 * DAY_MS;
 /** A success is noted this often: the store checks a credential with every package. */
-const NOTED_MS = DAY_MS;
+const RECORD_INTERVAL_MS = DAY_MS;
 /** Of one account. Further addresses are under the counts of account and address, as before. */
-const MOST = 1_000;
+const MAX_ADDRESSES = 1_000;
 
 export interface KnownAddress extends Doc {
   /** SHA-256 of the account's name. */
@@ -41,29 +41,29 @@ export class KnownAddresses {
 
   /** The count of the pair; null: it has none of its own. @param key of the account's name */
   async count(key: string, address: string): Promise<string | null> {
-    const id = idOf(key, address);
+    const id = getAddressId(key, address);
     const known = await this.rows.get(id);
-    return known !== null && known.at >= this.#ago(KNOWN_MS) ? `pair:${id}` : null;
+    return known !== null && known.at >= this.#getTimeBefore(KNOWN_MS) ? `pair:${id}` : null;
   }
 
   /** The pair has succeeded. */
-  async note(key: string, address: string): Promise<void> {
-    const id = idOf(key, address);
+  async recordSuccess(key: string, address: string): Promise<void> {
+    const id = getAddressId(key, address);
     const known = await this.rows.get(id);
-    if (known !== null && !hasElapsed(known.at, NOTED_MS, this.clock.now())) return;
+    if (known !== null && !hasElapsed(known.at, RECORD_INTERVAL_MS, this.clock.now())) return;
     const account = sha256(key);
-    if (known === null && (await this.rows.count({ account })) >= MOST) return;
+    if (known === null && (await this.rows.count({ account })) >= MAX_ADDRESSES) return;
     await this.rows.change({ id }, { set: { account, at: this.clock.iso() } }, { upsert: true });
   }
 
   async sweep(): Promise<number> {
-    return this.rows.remove({ at: { lt: this.#ago(KNOWN_MS) } }, 1000);
+    return this.rows.remove({ at: { lt: this.#getTimeBefore(KNOWN_MS) } }, 1000);
   }
 
-  #ago(ms: number): string {
+  #getTimeBefore(ms: number): string {
     return isoOf(this.clock.now() - ms);
   }
 }
 
 /** Neither name nor address is kept in clear. An address holds no space. */
-const idOf = (key: string, address: string): string => sha256(`${networkOf(address)} ${key}`);
+const getAddressId = (key: string, address: string): string => sha256(`${networkOf(address)} ${key}`);

@@ -54,10 +54,10 @@ export class Login {
   ) {}
 
   /** @throws ServiceError invalid_credentials, role_not_allowed, rate_limited */
-  async password(username: string, password: string, from: Browser): Promise<LoginStep> {
+  async submitPassword(username: string, password: string, from: Browser): Promise<LoginStep> {
     const { address, device, request_id } = from;
     const account = await this.credentials.verify({ username, password, address, device, request_id, place: 'web' });
-    if (account.totp_secret === null) return this.#open(account, from);
+    if (account.totp_secret === null) return this.#openSession(account, from);
     const challenge = this.ids.secret(43);
     const expires_at = new Date(this.clock.now() + CHALLENGE_MS).toISOString();
     await this.challenges.insert({ id: sha256(challenge), account_id: account.id, epoch: account.epoch, expires_at });
@@ -65,22 +65,23 @@ export class Login {
   }
 
   /** @throws ServiceError invalid_credentials (with `extra.restart` when the challenge has ended), rate_limited */
-  async code(challenge: string, code: string, from: Browser): Promise<LoginStep> {
+  async submitCode(challenge: string, code: string, from: Browser): Promise<LoginStep> {
     const doc = await this.challenges.get(sha256(challenge));
     const account = doc === null ? null : await this.accounts.get(doc.account_id);
     const live = doc !== null && account !== null && this.clock.iso() < doc.expires_at;
-    if (!live || account.disabled || account.totp_secret === null || account.epoch !== doc.epoch) throw ended();
-    await this.credentials.watched(account, from, () => this.totp.verify(account, code));
-    if ((await this.challenges.remove({ id: doc.id })) === 0) throw ended();
-    await this.credentials.completed(account, { ...from, device: from.device, place: 'web' });
-    return this.#open(account, from);
+    if (!live || account.disabled || account.totp_secret === null || account.epoch !== doc.epoch)
+      throw createChallengeEndedError();
+    await this.credentials.withSecurityLog(account, from, () => this.totp.verify(account, code));
+    if ((await this.challenges.remove({ id: doc.id })) === 0) throw createChallengeEndedError();
+    await this.credentials.recordSuccess(account, { ...from, device: from.device, place: 'web' });
+    return this.#openSession(account, from);
   }
 
   async sweep(): Promise<number> {
     return this.challenges.remove({ expires_at: { lte: this.clock.iso() } }, 1000);
   }
 
-  async #open(account: Account, from: Browser): Promise<LoginStep> {
+  async #openSession(account: Account, from: Browser): Promise<LoginStep> {
     if (from.session !== undefined) await this.sessions.end(sha256(from.session));
     const session = await this.sessions.open(account, from);
     const known = this.devices.read(from.device, account.id) === null ? undefined : from.device;
@@ -88,5 +89,5 @@ export class Login {
   }
 }
 
-const ended = (): ServiceError =>
+const createChallengeEndedError = (): ServiceError =>
   new ServiceError('invalid_credentials', 'This login has taken too long. Start again.', { extra: { restart: true } });

@@ -27,11 +27,11 @@ import type { Attempt, AttemptThrottle } from '../../../ports/domain/access.js';
 export const FREE_FAILURES = 5;
 export const MAX_WAIT_SECONDS = 900;
 /** After this long without a failure the count starts anew. */
-export const FORGET_MS = 24 * 3_600_000;
-const MAX_QUEUED = 200;
+export const RESET_AFTER_MS = 24 * 3_600_000;
+const MAX_QUEUED_ATTEMPTS = 200;
 
 /** Seconds to wait after the `failures`-th failure. */
-export function waitSeconds(failures: number, free = FREE_FAILURES): number {
+export function getWaitSeconds(failures: number, free = FREE_FAILURES): number {
   return failures <= free ? 0 : Math.min(MAX_WAIT_SECONDS, 2 ** (failures - free - 1));
 }
 
@@ -44,7 +44,7 @@ export interface ThrottleDoc extends Doc {
 }
 
 /** How many processes share what is free, this one included. */
-export const SHARERS = token<() => number>('access.sharers');
+export const PROCESS_COUNT = token<() => number>('access.sharers');
 
 @injectable()
 export class Throttle implements AttemptThrottle {
@@ -56,7 +56,7 @@ export class Throttle implements AttemptThrottle {
   constructor(
     @inject(collection<ThrottleDoc>('throttle')) private readonly rows: Collection<ThrottleDoc>,
     @inject(PORT.clock) private readonly clock: Clock,
-    @inject(SHARERS) private readonly sharers: () => number,
+    @inject(PROCESS_COUNT) private readonly sharers: () => number,
   ) {}
 
   /**
@@ -69,12 +69,12 @@ export class Throttle implements AttemptThrottle {
       const turn = this.#turn;
       const counts = await Promise.all(keys.map((key) => this.#count(key)));
       const wait = Math.max(...counts.map((count) => count.waitMs));
-      if (wait > 0) throw limited(wait / 1000);
+      if (wait > 0) throw createRateLimitError(wait / 1000);
       if (turn !== this.#turn) continue;
       const part = (failures: number): number => Math.max(1, Math.floor((free + 1 - failures) / this.sharers()));
-      const room = keys.every((key, i) => this.#going(key) < part(counts[i]?.failures ?? 0));
+      const room = keys.every((key, i) => this.#getRunningCount(key) < part(counts[i]?.failures ?? 0));
       if (room) return this.#admit(keys, free);
-      if (this.#queue.length >= MAX_QUEUED) throw limited(1);
+      if (this.#queue.length >= MAX_QUEUED_ATTEMPTS) throw createRateLimitError(1);
       await new Promise<void>((resolve) => this.#queue.push(resolve));
     }
   }
@@ -85,18 +85,18 @@ export class Throttle implements AttemptThrottle {
   }
 
   async sweep(): Promise<number> {
-    return this.rows.remove(this.#outOfTime(), 1000);
+    return this.rows.remove(this.#buildExpiredFilter(), 1000);
   }
 
   #admit(keys: readonly string[], free: number): Attempt {
-    for (const key of keys) this.#underWay.set(key, this.#going(key) + 1);
+    for (const key of keys) this.#underWay.set(key, this.#getRunningCount(key) + 1);
     return {
       failed: async () => {
-        await Promise.all(keys.map((key) => this.#fail(key, free)));
+        await Promise.all(keys.map((key) => this.#recordFailure(key, free)));
       },
       leave: () => {
         for (const key of keys) {
-          const left = this.#going(key) - 1;
+          const left = this.#getRunningCount(key) - 1;
           if (left > 0) this.#underWay.set(key, left);
           else this.#underWay.delete(key);
         }
@@ -106,36 +106,37 @@ export class Throttle implements AttemptThrottle {
     };
   }
 
-  async #fail(key: string, free: number): Promise<void> {
-    await this.rows.remove({ id: key, ...this.#outOfTime() });
+  async #recordFailure(key: string, free: number): Promise<void> {
+    await this.rows.remove({ id: key, ...this.#buildExpiredFilter() });
     const now = this.clock.iso();
     const first = { inc: { failures: 1 }, set: { at: now }, setOnInsert: { until: now } };
     const changed = await this.rows.change({ id: key }, first, { upsert: true });
-    const wait = waitSeconds(changed?.doc.failures ?? 0, free);
+    const wait = getWaitSeconds(changed?.doc.failures ?? 0, free);
     if (wait === 0) return;
-    await this.rows.change({ id: key }, { max: { until: this.#at(wait * 1000) } });
+    await this.rows.change({ id: key }, { max: { until: this.#toTimestamp(wait * 1000) } });
   }
 
   async #count(key: string): Promise<{ failures: number; waitMs: number }> {
     const doc = await this.rows.get(key);
-    if (doc === null || doc.at < this.#at(-FORGET_MS) || doc.at > this.#at(AHEAD_MS)) return { failures: 0, waitMs: 0 };
+    if (doc === null || doc.at < this.#toTimestamp(-RESET_AFTER_MS) || doc.at > this.#toTimestamp(AHEAD_MS))
+      return { failures: 0, waitMs: 0 };
     return { failures: doc.failures, waitMs: Date.parse(doc.until) - this.clock.now() };
   }
 
-  #going(key: string): number {
+  #getRunningCount(key: string): number {
     return this.#underWay.get(key) ?? 0;
   }
 
-  #outOfTime(): Filter {
-    return { or: [{ at: { lt: this.#at(-FORGET_MS) } }, { at: { gt: this.#at(AHEAD_MS) } }] };
+  #buildExpiredFilter(): Filter {
+    return { or: [{ at: { lt: this.#toTimestamp(-RESET_AFTER_MS) } }, { at: { gt: this.#toTimestamp(AHEAD_MS) } }] };
   }
 
-  #at(ms: number): string {
+  #toTimestamp(ms: number): string {
     return isoOf(this.clock.now() + ms);
   }
 }
 
-function limited(seconds: number): ServiceError {
+function createRateLimitError(seconds: number): ServiceError {
   const after = String(Math.max(1, Math.ceil(seconds)));
   return new ServiceError('rate_limited', `Too many failed logins. Try again in ${after} s.`, {
     headers: {

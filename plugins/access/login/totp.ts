@@ -23,8 +23,8 @@ import type { Actor } from '../../../ports/domain/audit.js';
 import { Throttle } from './throttle.js';
 
 const STEP_MS = 30_000;
-const RECOVERY_CODES = 10;
-const WRONG = 'is not the code of this moment';
+const RECOVERY_CODE_COUNT = 10;
+const WRONG_CODE_MESSAGE = 'is not the code of this moment';
 
 export interface Enrolment {
   /** Base32, to type where no camera is. */
@@ -53,18 +53,18 @@ export class Totp {
    * Makes a secret that waits for its first code; one that waited before is forgotten.
    * @throws ServiceError conflict
    */
-  async begin(account: Account): Promise<Enrolment> {
-    const totp_pending = this.cipher.seal(new Secret({ size: 20 }).base32, purpose(account));
+  async beginEnrolment(account: Account): Promise<Enrolment> {
+    const totp_pending = this.cipher.seal(new Secret({ size: 20 }).base32, getSealPurpose(account));
     const changed = await this.rows.change({ id: account.id, totp_secret: null }, { set: { totp_pending } });
     if (changed === null) throw conflict('TOTP is switched on already.');
-    return this.enrolment(changed.doc);
+    return this.getEnrolment(changed.doc);
   }
 
   /** The secret that waits for its first code. @throws ServiceError conflict when none does */
-  async enrolment(account: Account): Promise<Enrolment> {
+  async getEnrolment(account: Account): Promise<Enrolment> {
     if (account.totp_pending === null) throw conflict('No TOTP enrolment is under way.');
-    const secret = this.cipher.open(account.totp_pending, purpose(account));
-    const uri = generator(secret, account.username).toString();
+    const secret = this.cipher.open(account.totp_pending, getSealPurpose(account));
+    const uri = createGenerator(secret, account.username).toString();
     // Loaded with the first picture.
     const { default: QRCode } = await import('qrcode');
     const svg = await QRCode.toString(uri, { type: 'svg', margin: 2, errorCorrectionLevel: 'M' });
@@ -77,14 +77,14 @@ export class Totp {
    */
   async enable(actor: Actor, account: Account, code: string): Promise<{ account: Account; recovery: string[] }> {
     if (account.totp_pending === null) throw conflict('No TOTP enrolment is under way.');
-    const step = await this.#guarded(account, async () => this.#step(account, account.totp_pending, code));
-    if (step === null) throw invalid({ code: WRONG });
-    const recovery = Array.from({ length: RECOVERY_CODES }, () => recoveryCode(this.ids));
+    const step = await this.#throttled(account, async () => this.#findStep(account, account.totp_pending, code));
+    if (step === null) throw invalid({ code: WRONG_CODE_MESSAGE });
+    const recovery = Array.from({ length: RECOVERY_CODE_COUNT }, () => createRecoveryCode(this.ids));
     const set = {
       totp_secret: account.totp_pending,
       totp_pending: null,
       totp_step: step,
-      totp_recovery: recovery.map((plain) => this.#mac(account, plain)),
+      totp_recovery: recovery.map((plain) => this.#hashCode(account, plain)),
     };
     const where = { id: account.id, totp_secret: null, totp_pending: account.totp_pending };
     const changed = await this.rows.change(where, { set, inc: { epoch: 1 } });
@@ -105,15 +105,15 @@ export class Totp {
    * @throws ServiceError invalid_credentials, rate_limited
    */
   async verify(account: Account, code: string): Promise<void> {
-    const done = await this.#guarded(account, async () => ((await this.#use(account, code)) ? true : null));
+    const done = await this.#throttled(account, async () => ((await this.#useCode(account, code)) ? true : null));
     if (done === null) throw new ServiceError('invalid_credentials', 'The code is wrong or has been used.');
     await this.throttle.reset(count(account));
   }
 
-  async #use(account: Account, given: string): Promise<boolean> {
+  async #useCode(account: Account, given: string): Promise<boolean> {
     const code = given.replace(/[\s-]/g, '').toLowerCase();
-    if (!/^\d{6}$/.test(code)) return this.#useRecovery(account, code);
-    const step = this.#step(account, account.totp_secret, code);
+    if (!/^\d{6}$/.test(code)) return this.#useRecoveryCode(account, code);
+    const step = this.#findStep(account, account.totp_secret, code);
     if (step === null) return false;
     const fresh = {
       id: account.id,
@@ -123,24 +123,24 @@ export class Totp {
     return (await this.rows.change(fresh, { set: { totp_step: step } })) !== null;
   }
 
-  async #useRecovery(account: Account, code: string): Promise<boolean> {
-    const mac = this.#mac(account, code);
+  async #useRecoveryCode(account: Account, code: string): Promise<boolean> {
+    const mac = this.#hashCode(account, code);
     const where = { id: account.id, totp_secret: account.totp_secret, totp_recovery: { has: mac } };
     return (await this.rows.change(where, { pull: { totp_recovery: { in: [mac] } } })) !== null;
   }
 
   /** The step that `code` belongs to, one to either side of now allowed; null when it is wrong. */
-  #step(account: Account, sealed: string | null, given: string): number | null {
+  #findStep(account: Account, sealed: string | null, given: string): number | null {
     const token = given.replace(/\s/g, '');
     if (sealed === null || !/^\d{6}$/.test(token)) return null;
     const timestamp = this.clock.now();
-    const secret = this.cipher.open(sealed, purpose(account));
-    const delta = generator(secret, account.username).validate({ token, timestamp, window: 1 });
+    const secret = this.cipher.open(sealed, getSealPurpose(account));
+    const delta = createGenerator(secret, account.username).validate({ token, timestamp, window: 1 });
     return delta === null ? null : Math.floor(timestamp / STEP_MS) + delta;
   }
 
   /** Codes have six digits, so guesses are throttled. Only a caller with the password reaches this count. */
-  async #guarded<T>(account: Account, check: () => Promise<T | null>): Promise<T | null> {
+  async #throttled<T>(account: Account, check: () => Promise<T | null>): Promise<T | null> {
     const attempt = await this.throttle.enter([count(account)]);
     try {
       const result = await check();
@@ -151,18 +151,18 @@ export class Totp {
     }
   }
 
-  #mac(account: Account, code: string): string {
+  #hashCode(account: Account, code: string): string {
     const plain = code.replace(/[\s-]/g, '').toLowerCase();
     return createHmac('sha256', this.#recoveryKey).update(`${account.id}\n${plain}`).digest('hex');
   }
 }
 
-const purpose = (account: Account): string => `totp:${account.id}`;
+const getSealPurpose = (account: Account): string => `totp:${account.id}`;
 const count = (account: Account): string => `totp:${account.id}`;
-const generator = (secret: string, label: string): TOTP => new TOTP({ issuer: 'AOS', label, secret });
+const createGenerator = (secret: string, label: string): TOTP => new TOTP({ issuer: 'AOS', label, secret });
 
 /** `xxxxx-xxxxx`, some 50 bits, without letters that look alike. */
-function recoveryCode(ids: Ids): string {
+function createRecoveryCode(ids: Ids): string {
   let code = '';
   while (code.length < 10)
     code += ids

@@ -47,7 +47,7 @@ export interface AccountView {
   last_login_at: string | null;
 }
 
-export function accountView(account: Account): AccountView {
+export function toAccountView(account: Account): AccountView {
   const { id, username, role, disabled, created_at, last_login_at } = account;
   return { id, username, role, disabled, totp: account.totp_secret !== null, created_at, last_login_at };
 }
@@ -56,7 +56,7 @@ export const isActiveAdmin = (account: Pick<Account, 'role' | 'disabled'>): bool
   account.role === 'admin' && !account.disabled;
 
 /** Two names with the same key are the same account. */
-export function usernameKey(username: string): string {
+export function toUsernameKey(username: string): string {
   return username.normalize('NFC').toLowerCase().normalize('NFC');
 }
 
@@ -72,7 +72,7 @@ export function checkUsername(given: string): { username: string } | { problem: 
   if (username !== username.trim()) return { problem: 'must not begin or end with a blank' };
   if (username.includes(':')) return { problem: 'must not contain a colon' };
   if (username.startsWith('#')) return { problem: 'must not begin with #' };
-  if (usernameKey(username).startsWith('lic_'))
+  if (toUsernameKey(username).startsWith('lic_'))
     return { problem: 'must not begin with lic_, which names license keys' };
   return { username };
 }

@@ -3,14 +3,14 @@
  * tries first. Rejected: demanding character classes, which yields `Password123!`; a list of millions, which is data to
  * ship and to keep for words that are shorter than twelve characters anyway.
  */
-import { usernameKey } from './account.js';
+import { toUsernameKey } from './account.js';
 
 export const MIN_PASSWORD_CHARACTERS = 12;
 /** bcrypt reads no more. */
 export const MAX_PASSWORD_BYTES = 72;
 
 /** Whole passwords of twelve and more characters from the public lists of leaked ones, in the form of `plain`. */
-const COMMON = new Set(
+const COMMON_PASSWORDS = new Set(
   `passwordpassword qwertyqwerty qwertyuiopasdfghjkl qwertyuiopasdf qwertyuiopas qwertyuiopasd asdfghjklqwertyuiop
   1qaz2wsx3edc 1qaz2wsx3edc4rfv qazwsxedcrfv qazwsxedcrfvtgb zaq12wsxcde3 1q2w3e4r5t6y 1q2w3e4r5t6y7u 1q2w3e4r5t6y7u8i
   q1w2e3r4t5y6 abcdefghijkl abcdefghijklm abcdefghijklmnop adminadminadmin administrator administrador rootrootroot
@@ -23,7 +23,7 @@ const COMMON = new Set(
 );
 
 /** Words that stay common with digits and marks around them. */
-const WORDS = new Set(
+const COMMON_WORDS = new Set(
   `password passwort passw passwd pass admin administrator root user guest test tester testing qwerty qwertz azerty
   qwertyuiop letmein welcome changeme default secret login master dragon monkey football baseball superman batman
   iloveyou sunshine princess shadow trustno starwars whatever freedom computer internet summer winter spring autumn
@@ -50,11 +50,11 @@ const LOOKALIKES: Record<string, string> = {
   '7': 't',
 };
 
-const unleet = (text: string): string => text.replace(/[@403$5!17]/g, (c) => LOOKALIKES[c] ?? c);
+const replaceLookalikes = (text: string): string => text.replace(/[@403$5!17]/g, (c) => LOOKALIKES[c] ?? c);
 /** Without the digits and marks behind: `1qaz2wsx2024!` is `1qaz2wsx`. */
-const stem = (text: string): string => text.replace(/[\d\p{P}\p{S}]+$/u, '');
+const stripSuffix = (text: string): string => text.replace(/[\d\p{P}\p{S}]+$/u, '');
 /** Without the digits and marks before and after. */
-const core = (text: string): string => text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
+const stripAffixes = (text: string): string => text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
 
 function isRun(text: string): boolean {
   const codes = Array.from(text, (c) => c.codePointAt(0) ?? 0);
@@ -70,11 +70,19 @@ function isRun(text: string): boolean {
 function isCommon(password: string): boolean {
   const lower = password.toLowerCase();
   const bare = lower.replace(/[\s._-]/g, '');
-  const forms = [lower, bare, unleet(lower), unleet(bare), core(bare), unleet(core(bare)), core(unleet(core(bare)))];
-  const known = (form: string): boolean => COMMON.has(form) || WORDS.has(form);
+  const forms = [
+    lower,
+    bare,
+    replaceLookalikes(lower),
+    replaceLookalikes(bare),
+    stripAffixes(bare),
+    replaceLookalikes(stripAffixes(bare)),
+    stripAffixes(replaceLookalikes(stripAffixes(bare))),
+  ];
+  const known = (form: string): boolean => COMMON_PASSWORDS.has(form) || COMMON_WORDS.has(form);
   if (forms.some(known)) return true;
   // A known one that holds digits itself, with more of them behind.
-  const longest = stem(bare);
+  const longest = stripSuffix(bare);
   for (let end = bare.length - 1; end >= Math.max(longest.length, 6); end--) if (known(bare.slice(0, end))) return true;
   // A short piece over and over: `abcabcabcabc`, and the common words repeated.
   if (/^(.{1,4})\1+.{0,3}$/su.test(bare)) return true;
@@ -85,15 +93,18 @@ const isRepeated = (text: string, piece: string): boolean =>
   text === piece.repeat(Math.ceil(text.length / piece.length));
 
 /** What is wrong with `password` for the account `username`, or null. Public text of the `password` field's error. */
-export function passwordProblem(password: string, username: string): string | null {
+export function findPasswordProblem(password: string, username: string): string | null {
   if (Array.from(password).length < MIN_PASSWORD_CHARACTERS)
     return `must have at least ${MIN_PASSWORD_CHARACTERS} characters`;
   if (Buffer.byteLength(password) > MAX_PASSWORD_BYTES) return `must have at most ${MAX_PASSWORD_BYTES} bytes`;
   // A NUL ends what bcrypt reads: anything after it would be no part of the password.
   if (/\p{Cc}|\p{Cs}/u.test(password)) return 'must not contain control characters';
-  const key = usernameKey(username);
-  const lower = usernameKey(password);
-  if (key !== '' && (lower === key || (core(key) !== '' && core(lower) === core(key)) || isRepeated(lower, key))) {
+  const key = toUsernameKey(username);
+  const lower = toUsernameKey(password);
+  if (
+    key !== '' &&
+    (lower === key || (stripAffixes(key) !== '' && stripAffixes(lower) === stripAffixes(key)) || isRepeated(lower, key))
+  ) {
     return 'must not be the account name';
   }
   return isCommon(password) ? 'is among the first that an attacker tries' : null;

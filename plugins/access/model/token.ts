@@ -17,7 +17,7 @@ export const PREFIXES = {
   intake: 'svc_in_',
 } as const satisfies Record<TokenKind, string>;
 
-const SHAPE = /^(?:svc_live_|svc_sub_|wd_live_|svc_setup_|svc_in_)[0-9A-Za-z]{43}$/;
+const TOKEN_PATTERN = /^(?:svc_live_|svc_sub_|wd_live_|svc_setup_|svc_in_)[0-9A-Za-z]{43}$/;
 
 export interface TokenDoc extends Doc {
   token_id: string;
@@ -46,7 +46,7 @@ export interface TokenDoc extends Doc {
   revoked_at: string | null;
 }
 
-export const looksLikeToken = (secret: string): boolean => SHAPE.test(secret);
+export const isTokenShaped = (secret: string): boolean => TOKEN_PATTERN.test(secret);
 
 export const sha256 = (text: string): string => hash('sha256', text);
 
@@ -54,14 +54,14 @@ export const sha256 = (text: string): string => hash('sha256', text);
 export const isLive = (token: Pick<TokenDoc, 'revoked_at' | 'expires_at'>, now: string): boolean =>
   token.revoked_at === null && (token.expires_at === null || now < token.expires_at);
 
-export function tokenRecord(doc: TokenDoc): TokenRecord {
+export function toTokenRecord(doc: TokenDoc): TokenRecord {
   const { name, kind, prefix, scopes, project, source, agent = null, parent_id } = doc;
   const { created_by, created_at, expires_at, last_used_at, revoked_at } = doc;
   const times = { created_by, created_at, expires_at, last_used_at, revoked_at };
   return { id: doc.token_id, name, kind, prefix, scopes, project, source, agent, parent_id, ...times };
 }
 
-export function tokenPrincipal(doc: TokenDoc, account?: TokenPrincipal['account']): TokenPrincipal {
+export function toTokenPrincipal(doc: TokenDoc, account?: TokenPrincipal['account']): TokenPrincipal {
   const { name, scopes, project, source, parent_id, agent } = doc;
   const of = { ...(account !== undefined && { account }), ...(agent && { agent }) };
   return { kind: 'token', id: doc.token_id, name, token_kind: doc.kind, scopes, project, source, parent_id, ...of };

@@ -3,32 +3,32 @@ import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Account } from '../model/account.js';
-import { accountView } from '../model/account.js';
+import { toAccountView } from '../model/account.js';
 import type { AccessServices } from '../assemble.js';
 import { DEVICE_COOKIE } from '../login/devices.js';
 import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions/sessions.js';
 import { browserName } from '../../../lib/text/browser-name.js';
-import { field, orAgain, signedIn } from './form.js';
+import { readField, renderOnError, requireSession } from './form.js';
 
 const access = { session: 'member' } as const;
 const title = 'Account';
 
-const typedClock = (request: HttpRequest): object => ({
-  timezone: field(request, 'timezone'),
-  hours: field(request, 'hours'),
+const readClockForm = (request: HttpRequest): object => ({
+  timezone: readField(request, 'timezone'),
+  hours: readField(request, 'hours'),
 });
 
-export function accountPages(services: AccessServices): PageSpec[] {
+export function buildAccountPages(services: AccessServices): PageSpec[] {
   const { accounts, authenticator, credentials, sessions, totp, app, clock } = services;
-  const own = (request: HttpRequest): Promise<Account> => accounts.need(signedIn(request).account_id);
+  const own = (request: HttpRequest): Promise<Account> => accounts.getAccount(requireSession(request).account_id);
 
   const page = async (request: HttpRequest, problem: Partial<Problem> & { form?: string } = {}): Promise<View> => {
     const account = await own(request);
-    const list = await sessions.list(account, signedIn(request).session_id);
+    const list = await sessions.list(account, requireSession(request).session_id);
     return new View('account', {
-      account: accountView(account),
+      account: toAccountView(account),
       recovery_left: account.totp_recovery.length,
-      clock: problem.form === 'clock' ? typedClock(request) : { timezone: account.timezone, hours: account.hours },
+      clock: problem.form === 'clock' ? readClockForm(request) : { timezone: account.timezone, hours: account.hours },
       own_timezone: app.timezone,
       zones: Intl.supportedValuesOf('timeZone'),
       now: clock.iso(),
@@ -41,7 +41,7 @@ export function accountPages(services: AccessServices): PageSpec[] {
   const confirmed = async (request: HttpRequest, name: string): Promise<Account> => {
     const account = await own(request);
     try {
-      await credentials.confirm(account, field(request, name), request.address, request.cookies[DEVICE_COOKIE]);
+      await credentials.confirm(account, readField(request, name), request.address, request.cookies[DEVICE_COOKIE]);
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'invalid_credentials') throw invalid({ [name]: 'is wrong' });
       throw error;
@@ -58,10 +58,10 @@ export function accountPages(services: AccessServices): PageSpec[] {
 
   const changePassword = async (request: HttpRequest): Promise<Redirect> => {
     const account = await confirmed(request, 'current_password');
-    const password = field(request, 'password');
-    if (field(request, 'password_again') !== password)
+    const password = readField(request, 'password');
+    if (readField(request, 'password_again') !== password)
       throw invalid({ password_again: 'differs from the new password' });
-    await accounts.setPassword(signedIn(request), account.id, password);
+    await accounts.setPassword(requireSession(request), account.id, password);
     const flash = {
       tone: 'success',
       message: 'Password changed. All your sessions have ended: sign in again.',
@@ -70,10 +70,10 @@ export function accountPages(services: AccessServices): PageSpec[] {
   };
 
   const enrolment = async (request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> =>
-    new View('totp', { ...(await totp.enrolment(await own(request))), ...problem }).withSecret();
+    new View('totp', { ...(await totp.getEnrolment(await own(request))), ...problem }).withSecret();
 
   const enable = async (request: HttpRequest): Promise<View> => {
-    const done = await totp.enable(signedIn(request), await own(request), field(request, 'code'));
+    const done = await totp.enable(requireSession(request), await own(request), readField(request, 'code'));
     const cookie = await renewed(request, done.account);
     // The forms around this page belong to the new session already.
     return new View('recovery-codes', { codes: done.recovery, csrf_token: authenticator.csrf(cookie.value) }).cookie(
@@ -82,17 +82,17 @@ export function accountPages(services: AccessServices): PageSpec[] {
   };
 
   const disable = async (request: HttpRequest): Promise<Redirect> => {
-    const account = await totp.disable(signedIn(request), await confirmed(request, 'totp_password'));
+    const account = await totp.disable(requireSession(request), await confirmed(request, 'totp_password'));
     return new Redirect('/account', { tone: 'success', message: 'TOTP is off.' }).cookie(
       await renewed(request, account),
     );
   };
 
   const setClock = async (request: HttpRequest): Promise<Redirect> => {
-    const [timezone, hours] = [field(request, 'timezone').trim(), field(request, 'hours')];
+    const [timezone, hours] = [readField(request, 'timezone').trim(), readField(request, 'hours')];
     if (!['', '12', '24'].includes(hours)) throw invalid({ hours: 'must be 12 or 24' });
     const clock = { timezone: timezone || null, hours: hours === '' ? null : hours === '12' ? 12 : 24 } as const;
-    await accounts.setClock(signedIn(request).account_id, clock);
+    await accounts.setClock(requireSession(request).account_id, clock);
     return new Redirect('/account', { tone: 'success', message: 'Times are shown by your clock from now on.' });
   };
 
@@ -103,13 +103,13 @@ export function accountPages(services: AccessServices): PageSpec[] {
   return [
     { path: '/account', title, access, handle: (request) => page(request) },
     post('/account/clock', (request) =>
-      orAgain(
+      renderOnError(
         () => setClock(request),
         (problem) => page(request, { ...problem, form: 'clock' }),
       ),
     ),
     post('/account/password', (request) =>
-      orAgain(
+      renderOnError(
         () => changePassword(request),
         (problem) => page(request, { ...problem, form: 'password' }),
       ),
@@ -122,23 +122,23 @@ export function accountPages(services: AccessServices): PageSpec[] {
         (await own(request)).totp_pending === null ? new Redirect('/account') : enrolment(request),
     },
     post('/account/totp', (request) =>
-      orAgain(
+      renderOnError(
         async () => {
-          await totp.begin(await confirmed(request, 'totp_password'));
+          await totp.beginEnrolment(await confirmed(request, 'totp_password'));
           return new Redirect('/account/totp');
         },
         (problem) => page(request, { ...problem, form: 'totp' }),
       ),
     ),
     post('/account/totp/enable', (request) =>
-      orAgain(
+      renderOnError(
         () => enable(request),
         async (problem) =>
           problem.code === 'conflict' ? page(request, { ...problem, form: 'totp' }) : enrolment(request, problem),
       ),
     ),
     post('/account/totp/disable', (request) =>
-      orAgain(
+      renderOnError(
         () => disable(request),
         (problem) => page(request, { ...problem, form: 'totp' }),
       ),
@@ -146,7 +146,7 @@ export function accountPages(services: AccessServices): PageSpec[] {
     post(
       '/account/sessions/{id}/end',
       async (request) => {
-        const { account_id, session_id } = signedIn(request);
+        const { account_id, session_id } = requireSession(request);
         const id = request.params['id'] ?? '';
         if (!(await sessions.endOwn(account_id, id))) throw notFound('such session');
         const flash = { tone: 'success', message: 'Session ended.' } as const;

@@ -12,12 +12,12 @@ import {
 import { ServiceError } from '../../../kernel/errors.js';
 
 /** A field's text; '' when it is missing. The first one when it comes several times. */
-export function field(request: HttpRequest, name: string): string {
-  return fields(request, name)[0] ?? '';
+export function readField(request: HttpRequest, name: string): string {
+  return readFields(request, name)[0] ?? '';
 }
 
 /** Every value of a field that may come several times (check boxes). */
-export function fields(request: HttpRequest, name: string): string[] {
+export function readFields(request: HttpRequest, name: string): string[] {
   const { body } = request;
   if (body === null || typeof body !== 'object' || !Object.hasOwn(body, name)) return [];
   const value = (body as Record<string, unknown>)[name];
@@ -25,32 +25,32 @@ export function fields(request: HttpRequest, name: string): string[] {
 }
 
 /** What a person can mend in these forms; everything else is the error page's. */
-const MENDABLE = [401, 403, 409, 422, 429];
+const CORRECTABLE_ERRORS = [401, 403, 409, 422, 429];
 
 /** `run`, or the form again with the refusal: wrong passwords and waiting times among them. */
-export const orAgain = (run: () => Promise<PageResult>, again: (problem: Problem) => Promise<View> | View) =>
-  refusedAgain(run, again, MENDABLE);
+export const renderOnError = (run: () => Promise<PageResult>, again: (problem: Problem) => Promise<View> | View) =>
+  refusedAgain(run, again, CORRECTABLE_ERRORS);
 
 /** A page with such a form. */
-export const formPage = (
+export const buildFormPage = (
   page: Parameters<typeof plainFormPage>[0],
   run: Parameters<typeof plainFormPage>[1],
   again: Parameters<typeof plainFormPage>[2],
-): PageSpec => plainFormPage(page, run, again, MENDABLE);
+): PageSpec => plainFormPage(page, run, again, CORRECTABLE_ERRORS);
 
 /** The buttons of a page that shows such refusals. */
-export const pageActions = (
+export const buildPageActions = (
   page: Parameters<typeof plainPageActions>[0],
   again: Parameters<typeof plainPageActions>[1],
-): ReturnType<typeof plainPageActions> => plainPageActions(page, again, MENDABLE);
+): ReturnType<typeof plainPageActions> => plainPageActions(page, again, CORRECTABLE_ERRORS);
 
 /** Where to go after the login: a path of this service, never another host. */
-export function localPath(given: string): string {
+export function toLocalPath(given: string): string {
   return /^\/(?![/\\])[^\s\\\p{Cc}]{0,1000}$/u.test(given) ? given : '/';
 }
 
 /** The signed-in account behind a page's request; the adapter refuses every other caller. */
-export function signedIn(request: HttpRequest): Extract<HttpRequest['principal'], { kind: 'session' }> {
+export function requireSession(request: HttpRequest): Extract<HttpRequest['principal'], { kind: 'session' }> {
   if (request.principal.kind !== 'session') throw new ServiceError('unauthorized', 'Sign in first.');
   return request.principal;
 }

@@ -7,10 +7,10 @@ import type { AccessServices } from '../assemble.js';
 import { DEVICE_COOKIE, DEVICE_SECONDS } from '../login/devices.js';
 import type { Browser, LoginStep } from '../login/login.js';
 import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions/sessions.js';
-import { field, localPath, orAgain, signedIn } from './form.js';
-import { resumed } from './resume.js';
+import { readField, toLocalPath, renderOnError, requireSession } from './form.js';
+import { resumeForm } from './resume.js';
 
-const browser = (request: HttpRequest): Browser => ({
+const toBrowser = (request: HttpRequest): Browser => ({
   address: request.address,
   request_id: request.id,
   userAgent: request.headers['user-agent'],
@@ -25,28 +25,37 @@ interface Way {
   kept: string;
 }
 
-const NOT_SENT = { tone: 'warning', message: 'The form was another account’s: it was not sent.' } as const;
+const MISSING_FORM_MESSAGE = { tone: 'warning', message: 'The form was another account’s: it was not sent.' } as const;
 
 /** In, or on to the second step. */
-async function after(services: AccessServices, step: LoginStep, { next, kept }: Way): Promise<Redirect | View> {
+async function getRedirectTarget(
+  services: AccessServices,
+  step: LoginStep,
+  { next, kept }: Way,
+): Promise<Redirect | View> {
   if (!step.done) return new View('login-code', { title: 'Sign in', challenge: step.challenge, next, kept });
   const form = kept === '' ? null : readKeptForm(kept, (text) => services.authenticator.csrf(text));
-  const page = form === null ? null : await resumed(services, step.session, form);
-  const flash = form !== null && page === null ? NOT_SENT : undefined;
+  const page = form === null ? null : await resumeForm(services, step.session, form);
+  const flash = form !== null && page === null ? MISSING_FORM_MESSAGE : undefined;
   return (page === null ? Redirect.named(next, flash) : new Redirect(page))
     .cookie({ name: SESSION_COOKIE, value: step.session, maxAgeSeconds: ABSOLUTE_MS / 1000 })
     .cookie({ name: DEVICE_COOKIE, value: step.device, maxAgeSeconds: DEVICE_SECONDS });
 }
 
-export function loginPages(services: AccessServices): PageSpec[] {
+export function buildLoginPages(services: AccessServices): PageSpec[] {
   const { login, sessions, authenticator } = services;
 
   const firstStep = async (request: HttpRequest, way: Way) => {
-    const username = field(request, 'username');
+    const username = readField(request, 'username');
     const again = ({ message, code }: Problem): View =>
       new View('login', { title: 'Sign in', form: { username }, message, code, ...way });
-    return orAgain(
-      async () => after(services, await login.password(username, field(request, 'password'), browser(request)), way),
+    return renderOnError(
+      async () =>
+        getRedirectTarget(
+          services,
+          await login.submitPassword(username, readField(request, 'password'), toBrowser(request)),
+          way,
+        ),
       again,
     );
   };
@@ -54,9 +63,13 @@ export function loginPages(services: AccessServices): PageSpec[] {
   const secondStep = async (request: HttpRequest, challenge: string, way: Way) => {
     const again = ({ message }: Problem): View =>
       new View('login-code', { title: 'Sign in', challenge, message, ...way });
-    return orAgain(async () => {
+    return renderOnError(async () => {
       try {
-        return await after(services, await login.code(challenge, field(request, 'code'), browser(request)), way);
+        return await getRedirectTarget(
+          services,
+          await login.submitCode(challenge, readField(request, 'code'), toBrowser(request)),
+          way,
+        );
       } catch (error) {
         if (!(error instanceof ServiceError) || error.extra?.['restart'] !== true) throw error;
         return new View('login', { title: 'Sign in', form: {}, message: error.message, ...way }).withStatus(
@@ -74,7 +87,7 @@ export function loginPages(services: AccessServices): PageSpec[] {
       limits: { bucket: 'login' },
       input: { query: joi.object({ next: joi.string().max(1000) }) },
       handle: async (request) => {
-        const next = localPath((request.query as { next?: string }).next ?? '/');
+        const next = toLocalPath((request.query as { next?: string }).next ?? '/');
         const cookie = request.cookies[SESSION_COOKIE];
         if (cookie !== undefined && (await authenticator.session(cookie)) !== null) return Redirect.named(next);
         return new View('login', { form: {}, next });
@@ -89,13 +102,13 @@ export function loginPages(services: AccessServices): PageSpec[] {
         bucket: 'login',
         proves: (request, answer) => {
           if (!(answer instanceof Redirect) && !(answer instanceof View && answer.status === 200)) return null;
-          return `account ${field(request, 'username').toLowerCase() || field(request, 'challenge')}`;
+          return `account ${readField(request, 'username').toLowerCase() || readField(request, 'challenge')}`;
         },
       },
       again: ({ code, message }) => new View('login', { form: {}, message, code, next: '/' }),
       handle: async (request) => {
-        const way = { next: localPath(field(request, 'next')), kept: field(request, 'kept') };
-        const challenge = field(request, 'challenge');
+        const way = { next: toLocalPath(readField(request, 'next')), kept: readField(request, 'kept') };
+        const challenge = readField(request, 'challenge');
         return challenge === '' ? firstStep(request, way) : secondStep(request, challenge, way);
       },
     },
@@ -105,7 +118,7 @@ export function loginPages(services: AccessServices): PageSpec[] {
       title: 'Sign out',
       access: { session: 'member' },
       handle: async (request) => {
-        await sessions.end(signedIn(request).session_id);
+        await sessions.end(requireSession(request).session_id);
         return new Redirect('/login', { tone: 'success', message: 'Signed out.' }).cookie({
           name: SESSION_COOKIE,
           value: null,

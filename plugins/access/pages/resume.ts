@@ -5,13 +5,13 @@ import { notFound } from '../../../kernel/errors.js';
 import { isFormOf, writtenIn, type KeptForm } from '../../../lib/kept-form.js';
 import { sha256 } from '../model/token.js';
 import type { AccessServices } from '../assemble.js';
-import { signedIn } from './form.js';
+import { requireSession } from './form.js';
 
 /**
  * @param session the cookie of the new session
  * @returns the page that sends the form; null where it was written by another account
  */
-export async function resumed(
+export async function resumeForm(
   { forms, authenticator }: Pick<AccessServices, 'forms' | 'authenticator'>,
   session: string,
   kept: KeptForm,
@@ -21,14 +21,14 @@ export async function resumed(
   return `/resume/${await forms.keep({ session_id: sha256(session) }, JSON.stringify(kept))}`;
 }
 
-export const resumePages = ({ forms }: Pick<AccessServices, 'forms'>): PageSpec[] => [
+export const buildResumePages = ({ forms }: Pick<AccessServices, 'forms'>): PageSpec[] => [
   {
     path: '/resume/{id}',
     title: 'Signed in',
     access: { session: 'member' },
     input: { params: joi.object({ id: joi.string().hex().length(32).required() }) },
     handle: async (request) => {
-      const found = await forms.read(signedIn(request), request.params['id'] ?? '');
+      const found = await forms.read(requireSession(request), request.params['id'] ?? '');
       if (found === null) throw notFound('kept form');
       const { path, fields } = JSON.parse(found.text) as KeptForm;
       return new View('resume', {

@@ -1,7 +1,7 @@
 /** Scopes for people: in groups, each explained, and sets of them for what tokens are made for most. Pure. */
 
 /** What each of the service's own scopes allows. */
-const MEANINGS: Readonly<Record<string, string>> = {
+const SCOPE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'bugtracker:report': 'Report errors, bugs and feature requests',
   'bugtracker:read': 'Read items, their occurrences, comments and numbers',
   'bugtracker:manage': 'Read, claim, change, merge and comment items; ignore rules',
@@ -64,7 +64,7 @@ const PRESETS: readonly Preset[] = [
 ];
 
 /** The sets whose scopes this service has: a plugin may be switched off. */
-export function presetsOf(scopes: readonly string[]): Preset[] {
+export function listPresets(scopes: readonly string[]): Preset[] {
   return PRESETS.flatMap((preset) => {
     const known = preset.scopes.filter((scope) => scopes.includes(scope));
     return known.length === 0 ? [] : [{ ...preset, scopes: known }];
@@ -77,16 +77,21 @@ export interface ScopeGroup {
 }
 
 /** In the order of `GROUPS`; scopes of plugins from outside behind, by the word before their colon. */
-export function scopeGroups(scopes: readonly string[], chosen: readonly string[]): ScopeGroup[] {
-  const nouns = [...new Set([...Object.keys(GROUPS), ...scopes.map(nounOf).toSorted()])];
+export function groupScopes(scopes: readonly string[], chosen: readonly string[]): ScopeGroup[] {
+  const nouns = [...new Set([...Object.keys(GROUPS), ...scopes.map(getNoun).toSorted()])];
   return nouns.flatMap((noun) => {
-    const own = scopes.filter((scope) => nounOf(scope) === noun).toSorted((a, b) => place(a) - place(b));
+    const own = scopes.filter((scope) => getNoun(scope) === noun).toSorted((a, b) => getRank(a) - getRank(b));
     if (own.length === 0) return [];
-    const shown = own.map((scope) => ({ scope, meaning: MEANINGS[scope] ?? null, checked: chosen.includes(scope) }));
+    const shown = own.map((scope) => ({
+      scope,
+      meaning: SCOPE_DESCRIPTIONS[scope] ?? null,
+      checked: chosen.includes(scope),
+    }));
     return [{ label: GROUPS[noun] ?? noun, scopes: shown }];
   });
 }
 
-const nounOf = (scope: string): string => scope.split(':')[0] as string;
-const ORDER = Object.keys(MEANINGS);
-const place = (scope: string): number => (ORDER.includes(scope) ? ORDER.indexOf(scope) : ORDER.length);
+const getNoun = (scope: string): string => scope.split(':')[0] as string;
+const GROUP_ORDER = Object.keys(SCOPE_DESCRIPTIONS);
+const getRank = (scope: string): number =>
+  GROUP_ORDER.includes(scope) ? GROUP_ORDER.indexOf(scope) : GROUP_ORDER.length;

@@ -5,7 +5,7 @@ import type { Accounts } from '../accounts/accounts.js';
 import { isLive } from '../model/token.js';
 import type { Tokens } from '../tokens/tokens.js';
 
-export const accountSearch = (accounts: Pick<Accounts, 'list'>): SearchProvider => ({
+export const createAccountSearch = (accounts: Pick<Accounts, 'list'>): SearchProvider => ({
   label: 'Users',
   icon: 'users',
   order: 70,
@@ -25,13 +25,13 @@ export const accountSearch = (accounts: Pick<Accounts, 'list'>): SearchProvider 
   },
 });
 
-function stateOf(token: TokenRecord, now: string): string | null {
+function getTokenState(token: TokenRecord, now: string): string | null {
   if (token.revoked_at !== null) return 'revoked';
   return isLive(token, now) ? null : 'expired';
 }
 
 /** Tokens, by their name in full or by the beginning that lists show; a whole secret is never looked for. */
-export const tokenSearch = (tokens: Pick<Tokens, 'named'>, now: () => string): SearchProvider => ({
+export const createTokenSearch = (tokens: Pick<Tokens, 'named'>, now: () => string): SearchProvider => ({
   label: 'Tokens',
   icon: 'key',
   order: 75,
@@ -45,7 +45,7 @@ export const tokenSearch = (tokens: Pick<Tokens, 'named'>, now: () => string): S
       title: token.name,
       href: `/tokens?kind=${token.kind}`,
       detail: `${token.kind} · ${token.prefix}…`,
-      state: stateOf(token, now()),
+      state: getTokenState(token, now()),
     }));
   },
 });

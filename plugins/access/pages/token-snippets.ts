@@ -6,7 +6,7 @@ interface TokenSnippet {
 }
 
 /** What the lines are made of. */
-interface SnippetGiven {
+interface SnippetInput {
   /** Without a slash at its end. */
   baseUrl: string;
   secret: string;
@@ -16,12 +16,12 @@ interface SnippetGiven {
 
 const JSON_TYPE = `-H 'Content-Type: application/json'`;
 
-const heartbeat = ({ baseUrl, secret }: SnippetGiven): TokenSnippet => ({
+const buildHeartbeatCommand = ({ baseUrl, secret }: SnippetInput): TokenSnippet => ({
   label: 'A heartbeat, for example from cron',
   text: `curl -fsS -m 10 --retry 3 -o /dev/null ${baseUrl}/ping/${secret}`,
 });
 
-const SNIPPETS: Readonly<Record<string, (given: SnippetGiven) => TokenSnippet[]>> = {
+const SNIPPETS: Readonly<Record<string, (given: SnippetInput) => TokenSnippet[]>> = {
   application: (given) => {
     const error = { project: given.project ?? 'shop', error_level: 'error', error_message: 'it works' };
     const ping = { source: `${given.project ?? 'shop'}-1`, interval: 60 };
@@ -83,6 +83,6 @@ const SNIPPETS: Readonly<Record<string, (given: SnippetGiven) => TokenSnippet[]>
 };
 
 /** @param preset what it was made for; unknown: a heartbeat where it may send one, else nothing */
-export function tokenSnippets(preset: string, scopes: readonly string[], given: SnippetGiven): TokenSnippet[] {
-  return SNIPPETS[preset]?.(given) ?? (scopes.includes('watchdog:ping') ? [heartbeat(given)] : []);
+export function buildTokenSnippets(preset: string, scopes: readonly string[], given: SnippetInput): TokenSnippet[] {
+  return SNIPPETS[preset]?.(given) ?? (scopes.includes('watchdog:ping') ? [buildHeartbeatCommand(given)] : []);
 }

@@ -6,9 +6,9 @@ import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import type { TokenKind } from '../../../ports/http.js';
 import type { AccessServices } from '../assemble.js';
 import { isLive } from '../model/token.js';
-import { field, fields, formPage, signedIn } from './form.js';
-import { tokenSnippets } from './token-snippets.js';
-import { presetsOf, scopeGroups } from './scopes.js';
+import { readField, readFields, buildFormPage, requireSession } from './form.js';
+import { buildTokenSnippets } from './token-snippets.js';
+import { listPresets, groupScopes } from './scopes.js';
 
 const access = { session: 'admin' } as const;
 const title = 'Tokens';
@@ -22,15 +22,15 @@ const KINDS: readonly { kind: TokenKind; label: string }[] = [
   { kind: 'intake', label: 'Intake keys' },
 ];
 
-const DAY = 86_400;
-const LIVES = [
-  { value: String(DAY), label: '1 day' },
-  { value: String(30 * DAY), label: '30 days' },
-  { value: String(90 * DAY), label: '90 days' },
-  { value: String(365 * DAY), label: '1 year' },
+const DAY_SECONDS = 86_400;
+const LIFETIME_OPTIONS = [
+  { value: String(DAY_SECONDS), label: '1 day' },
+  { value: String(30 * DAY_SECONDS), label: '30 days' },
+  { value: String(90 * DAY_SECONDS), label: '90 days' },
+  { value: String(365 * DAY_SECONDS), label: '1 year' },
 ];
 
-export function tokenPages(services: AccessServices): PageSpec[] {
+export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
   const { tokens, masters, system, clock } = services;
 
   const state = (token: TokenRecord): string => {
@@ -61,10 +61,10 @@ export function tokenPages(services: AccessServices): PageSpec[] {
   /** @param request what was typed, where it was refused; a GET brings the set that was chosen */
   const form = async (request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> => {
     const again = request.body !== null;
-    const presets = presetsOf(system.scopes());
-    const named = again ? field(request, 'preset') : request.query['preset'];
+    const presets = listPresets(system.scopes());
+    const named = again ? readField(request, 'preset') : request.query['preset'];
     const preset = presets.find(({ id }) => id === named);
-    const chosen = again ? fields(request, 'scopes') : (preset?.scopes ?? []);
+    const chosen = again ? readFields(request, 'scopes') : (preset?.scopes ?? []);
     const projects = await services.projects.options();
     // One project is the one that is meant.
     const only = projects.length === 1 ? projects[0]?.value : undefined;
@@ -74,7 +74,7 @@ export function tokenPages(services: AccessServices): PageSpec[] {
       name: preset === undefined ? '' : [preset.id, project].filter((part) => part !== '').join(' '),
       project,
     };
-    const typed = (name: string): string => (again ? field(request, name) : (begun[name] ?? ''));
+    const typed = (name: string): string => (again ? readField(request, name) : (begun[name] ?? ''));
     const values = {
       name: typed('name'),
       project: typed('project'),
@@ -85,14 +85,14 @@ export function tokenPages(services: AccessServices): PageSpec[] {
     };
     const crumbs = [{ label: 'Tokens', href: '/tokens' }, { label: 'New token' }];
     return new View('token-new', {
-      groups: scopeGroups(system.scopes(), chosen),
+      groups: groupScopes(system.scopes(), chosen),
       presets: presets.map(({ id, label, text }) => ({ id, label, text, active: id === preset?.id })),
       preset: preset?.id,
       chosen,
       // What a preset has ticked is told in a line; what somebody wants to choose, or to mend, lies open.
       folded: preset !== undefined && problem.errors?.['scopes'] === undefined,
       projects,
-      lives: LIVES,
+      lives: LIFETIME_OPTIONS,
       form: values,
       crumbs,
       ...problem,
@@ -100,17 +100,17 @@ export function tokenPages(services: AccessServices): PageSpec[] {
   };
 
   const create = async (request: HttpRequest): Promise<View> => {
-    const optional = (name: string): string | null => field(request, name) || null;
+    const optional = (name: string): string | null => readField(request, name) || null;
     const chosen = optional('expires_in_seconds');
-    const until = secondsUntil(field(request, 'expires_on'), clock.now());
-    const made = await masters.create(signedIn(request), {
-      name: field(request, 'name'),
-      scopes: fields(request, 'scopes'),
+    const until = secondsUntil(readField(request, 'expires_on'), clock.now());
+    const made = await masters.create(requireSession(request), {
+      name: readField(request, 'name'),
+      scopes: readFields(request, 'scopes'),
       project: optional('project'),
       source: optional('source'),
       agent: optional('agent'),
       expires_in_seconds: until ?? (chosen === null ? null : Number(chosen)),
-      created_by: signedIn(request).username,
+      created_by: requireSession(request).username,
     });
     const { project, scopes } = made.record;
     const given = { baseUrl: services.app.base_url.replace(/\/$/, ''), secret: made.token, project };
@@ -118,7 +118,7 @@ export function tokenPages(services: AccessServices): PageSpec[] {
       title: 'Token created',
       secret: made.token,
       token: made.record,
-      snippets: tokenSnippets(field(request, 'preset'), scopes, given),
+      snippets: buildTokenSnippets(readField(request, 'preset'), scopes, given),
     }).shownOnce({
       label: 'Tokens',
       href: '/tokens',
@@ -172,18 +172,18 @@ export function tokenPages(services: AccessServices): PageSpec[] {
       input: { query: joi.object({ preset: joi.string().max(32), project: joi.string().max(64).empty('') }) },
       handle: (request) => form(request),
     },
-    formPage(
+    buildFormPage(
       { path: '/tokens', title: 'New token', access, creates: true },
       (request) => create(request),
       (request, problem) => form(request, problem),
     ),
     action(
       'revoke',
-      async (request, id) => `Revoked ${(await masters.revoke(signedIn(request), id)).name} and its sub-tokens.`,
+      async (request, id) => `Revoked ${(await masters.revoke(requireSession(request), id)).name} and its sub-tokens.`,
     ),
     action('delete', async (request, id) => {
       const { name } = await tokens.need(id);
-      await masters.remove(signedIn(request), id);
+      await masters.remove(requireSession(request), id);
       return `Deleted ${name}.`;
     }),
   ];

@@ -1,29 +1,29 @@
 /** /users: the accounts, for administrators (contract 80). */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
-import { accountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
+import { toAccountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
 import type { AccessServices } from '../assemble.js';
-import { field, orAgain, pageActions, signedIn } from './form.js';
+import { readField, renderOnError, buildPageActions, requireSession } from './form.js';
 
 const access = { session: 'admin' } as const;
 const title = 'Users';
 const params = joi.object({ id: joi.string().guid().required() });
 
-export function userPages(services: AccessServices): PageSpec[] {
+export function buildUserPages(services: AccessServices): PageSpec[] {
   const { accounts, sessions } = services;
 
   const list = async (problem: Partial<Problem> & { form?: object } = {}): Promise<View> =>
     new View('users', { items: await accounts.list(), roles: ROLES, ...problem });
 
   const detail = async (request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> => {
-    const account = await accounts.need(request.params['id'] ?? '');
+    const account = await accounts.getAccount(request.params['id'] ?? '');
     const admins = (await accounts.list()).filter((other) => isActiveAdmin(other) && other.id !== account.id);
     const last = isActiveAdmin(account) && admins.length === 0;
-    const own = account.id === signedIn(request).account_id;
+    const own = account.id === requireSession(request).account_id;
     const crumbs = [{ label: 'Users', href: '/users' }, { label: account.username }];
     return new View('user', {
       title: account.username,
-      account: accountView(account),
+      account: toAccountView(account),
       roles: ROLES,
       // A confirmation names how many end.
       sessions: (await sessions.list(account, '')).length,
@@ -35,7 +35,7 @@ export function userPages(services: AccessServices): PageSpec[] {
   };
 
   /** A form on the detail page, which shows what was refused. */
-  const form = pageActions({ path: '/users/{id}', title, access, input: { params } }, (request, problem) =>
+  const form = buildPageActions({ path: '/users/{id}', title, access, input: { params } }, (request, problem) =>
     detail(request, problem),
   );
 
@@ -71,10 +71,13 @@ export function userPages(services: AccessServices): PageSpec[] {
       access,
       creates: true,
       handle: (request) => {
-        const form = { username: field(request, 'username'), role: field(request, 'role') };
-        return orAgain(
+        const form = { username: readField(request, 'username'), role: readField(request, 'role') };
+        return renderOnError(
           async () => {
-            const made = await accounts.create(signedIn(request), { ...form, password: field(request, 'password') });
+            const made = await accounts.create(requireSession(request), {
+              ...form,
+              password: readField(request, 'password'),
+            });
             return new Redirect('/users', { tone: 'success', message: `Created ${made.username}.` });
           },
           (problem) => list({ ...problem, form }),
@@ -84,36 +87,36 @@ export function userPages(services: AccessServices): PageSpec[] {
     { path: '/users/{id}', title, access, input: { params }, handle: (request) => detail(request) },
     action(
       'role',
-      (request, id) => accounts.setRole(signedIn(request), id, field(request, 'role')),
+      (request, id) => accounts.setRole(requireSession(request), id, readField(request, 'role')),
       (account) => `${account.username} is now ${account.role}. Sessions of the account have ended.`,
     ),
     action(
       'disable',
-      (request, id) => accounts.setDisabled(signedIn(request), id, true),
+      (request, id) => accounts.setDisabled(requireSession(request), id, true),
       (account) => `Disabled ${account.username}. Sessions of the account have ended.`,
     ),
     action(
       'enable',
-      (request, id) => accounts.setDisabled(signedIn(request), id, false),
+      (request, id) => accounts.setDisabled(requireSession(request), id, false),
       (account) => `Enabled ${account.username}.`,
     ),
-    notOwn(
+    assertOtherAccount(
       action(
         'password',
-        (request, id) => accounts.setPassword(signedIn(request), id, field(request, 'password')),
+        (request, id) => accounts.setPassword(requireSession(request), id, readField(request, 'password')),
         (account) => `Password of ${account.username} set. Sessions of the account have ended.`,
       ),
     ),
-    notOwn(
+    assertOtherAccount(
       action(
         'totp-reset',
-        (request, id) => accounts.resetTotp(signedIn(request), id),
+        (request, id) => accounts.resetTotp(requireSession(request), id),
         (account) => `${account.username} signs in without TOTP now.`,
       ),
     ),
     form('delete', async (request, id) => {
-      const { username } = await accounts.need(id);
-      await accounts.remove(signedIn(request), id);
+      const { username } = await accounts.getAccount(id);
+      await accounts.remove(requireSession(request), id);
       return new Redirect('/users', { tone: 'success', message: `Deleted ${username}.` });
     }),
   ];
@@ -122,12 +125,12 @@ export function userPages(services: AccessServices): PageSpec[] {
 /**
  * For one's own account these are changed on /account, which asks for the password: a session alone must not be enough.
  */
-function notOwn(page: PageSpec): PageSpec {
+function assertOtherAccount(page: PageSpec): PageSpec {
   const message = 'Change your own password and TOTP here, with your current password.';
   return {
     ...page,
     handle: (request) =>
-      request.params['id'] === signedIn(request).account_id
+      request.params['id'] === requireSession(request).account_id
         ? new Redirect('/account', { tone: 'warning', message })
         : page.handle(request),
   };

@@ -7,7 +7,7 @@ import type { Cipher } from '../../../ports/cipher.js';
 import type { Authenticator, Principal, Refusal, SessionPrincipal } from '../../../ports/http.js';
 import { SecurityLog } from '../audit/security-log.js';
 import { Sessions } from './sessions.js';
-import { looksLikeToken } from '../model/token.js';
+import { isTokenShaped } from '../model/token.js';
 import { Tokens } from '../tokens/tokens.js';
 
 @injectable()
@@ -28,7 +28,7 @@ export class AccessAuthenticator implements Authenticator {
 
   async bearer(secret: string): Promise<Principal | null> {
     // Tokens first, because nearly every credential is one; a shared key that looks like a token is still found.
-    const token = looksLikeToken(secret) ? await this.tokens.verify(secret) : null;
+    const token = isTokenShaped(secret) ? await this.tokens.verify(secret) : null;
     return token ?? (this.#isSharedKey(secret) ? { kind: 'shared_key' } : null);
   }
 

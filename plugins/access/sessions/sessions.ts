@@ -24,7 +24,7 @@ import { sha256 } from '../model/token.js';
 export const SESSION_COOKIE = 'svc_session';
 export const IDLE_MS = 12 * 3_600_000;
 export const ABSOLUTE_MS = 7 * 24 * 3_600_000;
-const TOUCH_MS = 60_000;
+const TOUCH_INTERVAL_MS = 60_000;
 
 export interface SessionDoc extends Doc {
   account_id: string;
@@ -134,7 +134,7 @@ export class Sessions {
 
   #touch(doc: SessionDoc): void {
     const { id, last_seen_at } = doc;
-    if (!hasElapsed(last_seen_at, TOUCH_MS, this.clock.now())) return;
+    if (!hasElapsed(last_seen_at, TOUCH_INTERVAL_MS, this.clock.now())) return;
     this.background.run('last_seen_at', () =>
       this.rows.change({ id, last_seen_at }, { set: { last_seen_at: this.clock.iso() } }),
     );

@@ -10,9 +10,9 @@ import type { LiveTokens } from '../../../ports/domain/live-tokens.js';
 import { isLive, sha256, type TokenDoc } from '../model/token.js';
 
 /** Every kind but intake keys, which are public. */
-const SHAPE = /(?:svc_live_|svc_sub_|wd_live_|svc_setup_)[0-9A-Za-z]{43}/g;
+const TOKEN_PATTERN = /(?:svc_live_|svc_sub_|wd_live_|svc_setup_)[0-9A-Za-z]{43}/g;
 /** Look-ups at a time. A body of 1 MiB holds at most 20,000. */
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 @injectable()
 export class TokenFinder implements LiveTokens {
@@ -22,12 +22,12 @@ export class TokenFinder implements LiveTokens {
   ) {}
 
   async heldIn(text: string): Promise<boolean> {
-    const found = [...new Set(asCopied(text).flatMap((form) => form.match(SHAPE) ?? []))].map((secret) =>
+    const found = [...new Set(asCopied(text).flatMap((form) => form.match(TOKEN_PATTERN) ?? []))].map((secret) =>
       sha256(secret),
     );
-    for (let at = 0; at < found.length; at += AT_ONCE) {
-      const ids = found.slice(at, at + AT_ONCE);
-      const { items } = await this.rows.find({ filter: { id: { in: ids } }, limit: AT_ONCE });
+    for (let at = 0; at < found.length; at += BATCH_SIZE) {
+      const ids = found.slice(at, at + BATCH_SIZE);
+      const { items } = await this.rows.find({ filter: { id: { in: ids } }, limit: BATCH_SIZE });
       const now = this.clock.iso();
       if (items.some((token) => isLive(token, now))) return true;
     }

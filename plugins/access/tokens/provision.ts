@@ -9,9 +9,9 @@ import type { Principal } from '../../../ports/http.js';
 import { isLive } from '../model/token.js';
 import type { Tokens } from './tokens.js';
 
-const DAY = 86_400;
-export const DEFAULT_LIFE_SECONDS = DAY;
-export const MAX_LIFE_SECONDS = 90 * DAY;
+const DAY_SECONDS = 86_400;
+export const DEFAULT_LIFETIME_SECONDS = DAY_SECONDS;
+export const MAX_TOKEN_LIFETIME_SECONDS = 90 * DAY_SECONDS;
 
 export interface ProvisionInput {
   name: string;
@@ -21,7 +21,7 @@ export interface ProvisionInput {
   expires_in_seconds?: number;
 }
 
-export interface Provisioned {
+export interface ProvisionResult {
   token: string;
   id: string;
   scopes: string[];
@@ -29,25 +29,25 @@ export interface Provisioned {
 }
 
 /** @throws ServiceError insufficient_scope, validation_failed, unknown_project, unauthorized, conflict */
-export async function provision(
+export async function provisionToken(
   parts: { tokens: Tokens; clock: Clock; projects: TokenProjects },
   principal: Principal,
   input: ProvisionInput,
-): Promise<Provisioned> {
+): Promise<ProvisionResult> {
   if (principal.kind !== 'token' || principal.token_kind !== 'master')
     throw denied('Only a master token can provision.');
   const scopes = [...new Set(input.scopes ?? principal.scopes)];
   parts.tokens.checkScopes(scopes);
   const foreign = scopes.filter((scope) => !grants(principal.scopes, scope));
   if (foreign.length > 0) throw denied(`The master token lacks ${foreign.join(', ')}.`);
-  const project = await projectOf(principal.project, input.project ?? null, parts.projects);
-  const agent = agentOf(principal.agent ?? null, input.agent ?? null);
+  const project = await resolveProject(principal.project, input.project ?? null, parts.projects);
+  const agent = getAgentName(principal.agent ?? null, input.agent ?? null);
   const master = await parts.tokens.row(principal.id);
   const now = parts.clock.now();
   if (master === null || !isLive(master, new Date(now).toISOString())) {
     throw new ServiceError('unauthorized', 'The master token has just been revoked.');
   }
-  const asked = new Date(now + (input.expires_in_seconds ?? DEFAULT_LIFE_SECONDS) * 1000).toISOString();
+  const asked = new Date(now + (input.expires_in_seconds ?? DEFAULT_LIFETIME_SECONDS) * 1000).toISOString();
   const expires_at = master.expires_at !== null && master.expires_at < asked ? master.expires_at : asked;
   const created_by = `token ${master.name} (${master.prefix})`;
   const made = await parts.tokens.issueChild(master, {
@@ -62,12 +62,16 @@ export async function provision(
   return { token: made.token, id: made.id, scopes, expires_at };
 }
 
-function agentOf(own: string | null, asked: string | null): string | null {
+function getAgentName(own: string | null, asked: string | null): string | null {
   if (own !== null && asked !== null && asked !== own) throw denied(`The master token is for the agent ${own} only.`);
   return own ?? asked;
 }
 
-async function projectOf(own: string | null, asked: string | null, projects: TokenProjects): Promise<string | null> {
+async function resolveProject(
+  own: string | null,
+  asked: string | null,
+  projects: TokenProjects,
+): Promise<string | null> {
   if (own !== null && asked !== null && asked !== own) throw denied(`The master token is for the project ${own} only.`);
   if (own !== null || asked === null) return own;
   if (!(await projects.has(asked))) throw unknownProject(asked);

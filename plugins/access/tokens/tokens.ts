@@ -27,7 +27,7 @@ import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
 import type { Filter } from '../../../ports/store.js';
 import type { Account } from '../model/account.js';
 import { Background } from '../background.js';
-import { isLive, PREFIXES, sha256, tokenPrincipal, tokenRecord, type TokenDoc } from '../model/token.js';
+import { isLive, PREFIXES, sha256, toTokenPrincipal, toTokenRecord, type TokenDoc } from '../model/token.js';
 
 interface DatedToken extends NewToken {
   /** Wins over `expires_in_seconds`. */
@@ -36,8 +36,8 @@ interface DatedToken extends NewToken {
 
 /** Live sub-tokens of one master (contract 00, limits). */
 export const MAX_CHILDREN = 1_000;
-const TOUCH_MS = 60_000;
-const MAX_TOUCHED = 10_000;
+const TOUCH_INTERVAL_MS = 60_000;
+const MAX_TOUCHED_TOKENS = 10_000;
 
 /** The decisions that other plugins add, read at each use. */
 export const PURPOSES = token<() => readonly TokenPurposes[]>('access.purposes');
@@ -45,7 +45,7 @@ export const PURPOSES = token<() => readonly TokenPurposes[]>('access.purposes')
 @injectable()
 export class Tokens implements TokenIssuer {
   /** Document id → when this process last wrote `last_used_at`, monotonic; spares a write per request in the minute. */
-  readonly #touched = new BoundedMap<number>({ most: MAX_TOUCHED });
+  readonly #touched = new BoundedMap<number>({ most: MAX_TOUCHED_TOKENS });
   readonly #provisioning = new KeyedMutex();
 
   constructor(
@@ -70,10 +70,10 @@ export class Tokens implements TokenIssuer {
     if (!(await this.#isNeeded(doc))) return null;
     this.#touch(doc);
     const { account_id = null } = doc;
-    if (account_id === null) return tokenPrincipal(doc);
+    if (account_id === null) return toTokenPrincipal(doc);
     const account = await this.accounts.get(account_id);
     if (account === null || account.disabled || account.epoch !== doc.account_epoch) return null;
-    return tokenPrincipal(doc, { id: account.id, username: account.username, role: account.role });
+    return toTokenPrincipal(doc, { id: account.id, username: account.username, role: account.role });
   }
 
   /**
@@ -171,7 +171,7 @@ export class Tokens implements TokenIssuer {
 
   async find(id: string): Promise<TokenRecord | null> {
     const doc = await this.row(id);
-    return doc === null ? null : tokenRecord(doc);
+    return doc === null ? null : toTokenRecord(doc);
   }
 
   /** @throws ServiceError not_found */
@@ -201,7 +201,7 @@ export class Tokens implements TokenIssuer {
     if (filter.project !== undefined) where['project'] = filter.project;
     if (filter.source !== undefined) where['source'] = filter.source;
     const page = await this.rows.find({ filter: where, sort: [['created_at', 'desc']], limit, after });
-    return { items: page.items.map(tokenRecord), next: page.next, count: () => this.rows.count(where) };
+    return { items: page.items.map(toTokenRecord), next: page.next, count: () => this.rows.count(where) };
   }
 
   /** Those of this name, or whose shown beginning it is. */
@@ -209,7 +209,7 @@ export class Tokens implements TokenIssuer {
     const by = async (field: 'name' | 'prefix'): Promise<readonly TokenDoc[]> =>
       (await this.rows.find({ filter: { [field]: text }, limit })).items;
     const found = (await Promise.all([by('name'), by('prefix')])).flat();
-    return [...new Map(found.map((doc) => [doc.id, doc])).values()].slice(0, limit).map(tokenRecord);
+    return [...new Map(found.map((doc) => [doc.id, doc])).values()].slice(0, limit).map(toTokenRecord);
   }
 
   /** How many sub-tokens each of these tokens has, revoked ones included. */
@@ -227,12 +227,12 @@ export class Tokens implements TokenIssuer {
 
   #touch(doc: TokenDoc): void {
     const began = this.clock.monotonic();
-    if (began - (this.#touched.get(doc.id) ?? -Infinity) < TOUCH_MS) return;
+    if (began - (this.#touched.get(doc.id) ?? -Infinity) < TOUCH_INTERVAL_MS) return;
     const now = this.clock.now();
-    if (doc.last_used_at !== null && !hasElapsed(doc.last_used_at, TOUCH_MS, now)) return;
+    if (doc.last_used_at !== null && !hasElapsed(doc.last_used_at, TOUCH_INTERVAL_MS, now)) return;
     this.#touched.set(doc.id, began);
     // The filter holds the promise across processes: another one may have written within the minute.
-    const old = elapsed('last_used_at', TOUCH_MS, now);
+    const old = elapsed('last_used_at', TOUCH_INTERVAL_MS, now);
     const stale: Filter = { id: doc.id, or: [{ last_used_at: null }, ...old.or] };
     this.background.run('last_used_at', () => this.rows.change(stale, { set: { last_used_at: this.clock.iso() } }));
   }

@@ -22,7 +22,7 @@ import type { Cipher } from '../../../ports/cipher.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { PasswordHasher } from '../../../ports/hasher.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { assemble, type AccessConfig, type AccessServices } from '../../../plugins/access/assemble.js';
+import { buildAccessServices, type AccessConfig, type AccessServices } from '../../../plugins/access/assemble.js';
 import access from '../../../plugins/access/plugin.js';
 
 export const START = Date.parse('2026-11-20T08:00:00.000Z');
@@ -182,7 +182,7 @@ export async function contextFor<C>(plugin: Plugin<C>, w: Fixture, config: Parti
 /** The services of one process; several on one fixture act as several processes. */
 export async function services(w: Fixture, config: Partial<AccessConfig> = {}): Promise<AccessServices> {
   // definePlugin answers every plugin's type; this one's configuration is known here.
-  return assemble(await contextFor(access as unknown as Plugin<AccessConfig>, w, config));
+  return buildAccessServices(await contextFor(access as unknown as Plugin<AccessConfig>, w, config));
 }
 
 /** What the plugin contributes, its services published to the fixture. */

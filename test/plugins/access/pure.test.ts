@@ -3,11 +3,11 @@ import 'reflect-metadata';
 import { grants } from '../../../lib/scopes.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { checkUsername, usernameKey } from '../../../plugins/access/model/account.js';
+import { checkUsername, toUsernameKey } from '../../../plugins/access/model/account.js';
 import { browserName } from '../../../lib/text/browser-name.js';
-import { localPath } from '../../../plugins/access/pages/form.js';
-import { passwordProblem } from '../../../plugins/access/model/password.js';
-import { looksLikeToken, PREFIXES } from '../../../plugins/access/model/token.js';
+import { toLocalPath } from '../../../plugins/access/pages/form.js';
+import { findPasswordProblem } from '../../../plugins/access/model/password.js';
+import { isTokenShaped, PREFIXES } from '../../../plugins/access/model/token.js';
 
 describe('access: pure parts', function () {
   it('never redirects to another host after the login', () => {
@@ -20,7 +20,7 @@ describe('access: pure parts', function () {
           fc.string().map((s) => `/${s}`),
         ),
         (given) => {
-          expect(new URL(localPath(given), home).origin).to.equal(home.origin);
+          expect(new URL(toLocalPath(given), home).origin).to.equal(home.origin);
         },
       ),
     );
@@ -32,8 +32,8 @@ describe('access: pure parts', function () {
         const checked = checkUsername(given);
         if ('problem' in checked) return;
         expect(checked.username).not.to.match(/[:\p{Cc}\p{Cs}]|^#/u);
-        expect(usernameKey(checked.username)).to.equal(usernameKey(checked.username.normalize('NFD')));
-        expect(usernameKey(checked.username)).not.to.match(/^lic_/);
+        expect(toUsernameKey(checked.username)).to.equal(toUsernameKey(checked.username.normalize('NFD')));
+        expect(toUsernameKey(checked.username)).not.to.match(/^lic_/);
       }),
     );
   });
@@ -41,7 +41,7 @@ describe('access: pure parts', function () {
   it('checks any password without failing, and accepts none that bcrypt would truncate', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.string({ maxLength: 20 }), (password, username) => {
-        if (passwordProblem(password, username) === null) expect(Buffer.byteLength(password)).to.be.within(12, 72);
+        if (findPasswordProblem(password, username) === null) expect(Buffer.byteLength(password)).to.be.within(12, 72);
       }),
     );
   });
@@ -58,20 +58,20 @@ describe('access: pure parts', function () {
       '1q2w3e4r',
     ]) {
       for (const behind of ['20242024', '12345678', '!!!!2025', '1!1!1!1!']) {
-        expect(passwordProblem(base + behind, 'ada'), base + behind).to.match(/first that an attacker tries/);
+        expect(findPasswordProblem(base + behind, 'ada'), base + behind).to.match(/first that an attacker tries/);
       }
     }
-    expect(passwordProblem('1qaz2wsx3edc2024', 'ada')).to.match(/attacker/);
+    expect(findPasswordProblem('1qaz2wsx3edc2024', 'ada')).to.match(/attacker/);
     for (const fine of ['violet-harbour-lantern', 'orange tractor 1987 moon', 'kV3-uu9-Qe2-xx1']) {
-      expect(passwordProblem(fine, 'ada'), fine).to.equal(null);
+      expect(findPasswordProblem(fine, 'ada'), fine).to.equal(null);
     }
   });
 
   it('recognizes the format of a token', () => {
     for (const prefix of Object.values(PREFIXES)) {
-      expect(looksLikeToken(prefix + 'a'.repeat(43))).to.equal(true);
+      expect(isTokenShaped(prefix + 'a'.repeat(43))).to.equal(true);
       for (const tail of ['a'.repeat(42), 'a'.repeat(44), `${'a'.repeat(42)}-`, `${'a'.repeat(43)}\n`]) {
-        expect(looksLikeToken(prefix + tail)).to.equal(false);
+        expect(isTokenShaped(prefix + tail)).to.equal(false);
       }
     }
   });

@@ -2,9 +2,9 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import type { Account } from '../../../../plugins/access/model/account.js';
-import { checkUsername, usernameKey } from '../../../../plugins/access/model/account.js';
+import { checkUsername, toUsernameKey } from '../../../../plugins/access/model/account.js';
 import type { AccessServices } from '../../../../plugins/access/assemble.js';
-import { passwordProblem } from '../../../../plugins/access/model/password.js';
+import { findPasswordProblem } from '../../../../plugins/access/model/password.js';
 import access from '../../../../plugins/access/plugin.js';
 import type { RosterDoc } from '../../../../plugins/access/accounts/roster.js';
 import { PASSWORD, services, fixtureOn, type Fixture } from '../fixture.js';
@@ -55,7 +55,7 @@ describe('access: accounts', () => {
     it('is unique in any case and form', async () => {
       await make('Jos\u00e9');
       expect(await refused(make('JOSE\u0301'))).to.include({ status: 409, code: 'conflict' });
-      expect(usernameKey('JOSE\u0301')).to.equal(usernameKey('jos\u00e9'));
+      expect(toUsernameKey('JOSE\u0301')).to.equal(toUsernameKey('jos\u00e9'));
     });
 
     it('has one winner among parallel creations', async () => {
@@ -85,14 +85,14 @@ describe('access: accounts', () => {
       'é'.repeat(37),
     ]) {
       it(`rejects ${JSON.stringify(bad)}`, () => {
-        expect(passwordProblem(bad, 'ada')).to.be.a('string');
+        expect(findPasswordProblem(bad, 'ada')).to.be.a('string');
       });
     }
 
     it('rejects the account name, also with digits appended', () => {
-      expect(passwordProblem('Margaret.Hamilton', 'margaret.hamilton')).to.equal('must not be the account name');
-      expect(passwordProblem('margarethamilton1969', 'margarethamilton')).to.equal('must not be the account name');
-      expect(passwordProblem('hoppehoppehoppe', 'hoppe')).to.equal('must not be the account name');
+      expect(findPasswordProblem('Margaret.Hamilton', 'margaret.hamilton')).to.equal('must not be the account name');
+      expect(findPasswordProblem('margarethamilton1969', 'margarethamilton')).to.equal('must not be the account name');
+      expect(findPasswordProblem('hoppehoppehoppe', 'hoppe')).to.equal('must not be the account name');
     });
 
     for (const good of [
@@ -103,7 +103,7 @@ describe('access: accounts', () => {
       'x7'.padEnd(72, 'kqzvbn-MEL '),
     ]) {
       it(`accepts ${JSON.stringify(good)}`, () => {
-        expect(passwordProblem(good, 'ada')).to.equal(null);
+        expect(findPasswordProblem(good, 'ada')).to.equal(null);
       });
     }
 

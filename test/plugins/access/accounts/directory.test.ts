@@ -62,9 +62,12 @@ describe('access: the directory of accounts', () => {
     const changes: [string, () => Promise<unknown>][] = [
       ['made', () => make('ada')],
       ['made too', () => make('max', 'member')],
-      ['role', async () => s.accounts.setRole('system', (await s.accounts.named('max')).id, 'installer')],
-      ['password', async () => s.accounts.setPassword('system', (await s.accounts.named('max')).id, `${PASSWORD}2`)],
-      ['disabled', async () => s.accounts.setDisabled('system', (await s.accounts.named('max')).id, true)],
+      ['role', async () => s.accounts.setRole('system', (await s.accounts.findByUsername('max')).id, 'installer')],
+      [
+        'password',
+        async () => s.accounts.setPassword('system', (await s.accounts.findByUsername('max')).id, `${PASSWORD}2`),
+      ],
+      ['disabled', async () => s.accounts.setDisabled('system', (await s.accounts.findByUsername('max')).id, true)],
     ];
     for (const [what, change] of changes) {
       await change();
@@ -74,8 +77,8 @@ describe('access: the directory of accounts', () => {
       expect(told, what).to.have.length(++times);
       before = mark;
     }
-    await s.accounts.setDisabled('system', (await s.accounts.named('max')).id, false);
-    await s.accounts.remove('system', (await s.accounts.named('max')).id);
+    await s.accounts.setDisabled('system', (await s.accounts.findByUsername('max')).id, false);
+    await s.accounts.remove('system', (await s.accounts.findByUsername('max')).id);
     expect(told).to.have.length(7);
     expect(told.at(-1)).to.equal(await s.directory.mark());
   });

@@ -1,7 +1,7 @@
 /** What the audit log finds by filters: the same as a look at every entry, page by page, on both embedded stores. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { foundIn } from '../../../../plugins/access/audit/audit-search.js';
+import { searchAuditLog } from '../../../../plugins/access/audit/audit-search.js';
 import access from '../../../../plugins/access/plugin.js';
 import type { AuditEntry, AuditQuery } from '../../../../ports/domain/audit.js';
 import type { Collection } from '../../../../ports/store.js';
@@ -42,7 +42,7 @@ const newestFirst = (a: AuditEntry, b: AuditEntry): number =>
 async function paged(rows: Collection<AuditEntry>, query: AuditQuery, limit: number): Promise<string[]> {
   const found: string[] = [];
   for (let after: string | null = null, more = true; more; more = after !== null) {
-    const page: { items: AuditEntry[]; next: string | null } = await foundIn(rows, query, limit, after);
+    const page: { items: AuditEntry[]; next: string | null } = await searchAuditLog(rows, query, limit, after);
     expect(page.items.length).to.be.at.most(limit);
     found.push(...page.items.map(({ id }) => id));
     after = page.next;

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
 import type { AuditEntry } from '../../../../ports/domain/audit.js';
-import { MOST_PER_WINDOW } from '../../../../plugins/access/audit/security-log.js';
+import { MAX_ENTRIES_PER_WINDOW } from '../../../../plugins/access/audit/security-log.js';
 import { services, fixtureOn, PASSWORD } from '../fixture.js';
 import type { AccessServices } from '../../../../plugins/access/assemble.js';
 import { refused } from '../refused.js';
@@ -12,7 +12,7 @@ import { HttpFixture } from '../http-fixture.js';
 const FROM = { address: '203.0.113.7', request_id: 'req-1', place: 'web' } as const;
 
 async function entries(s: AccessServices): Promise<AuditEntry[]> {
-  await s.background.settled();
+  await s.background.waitUntilIdle();
   return (await s.audit.recent(500)).items;
 }
 
@@ -22,7 +22,7 @@ describe('access: the security log', () => {
     s = await services(await fixtureOn());
     await s.accounts.create('system', { username: 'ada', role: 'admin', password: PASSWORD });
   });
-  afterEach(() => s.background.settled());
+  afterEach(() => s.background.waitUntilIdle());
 
   it('writes logins and failures as audit entries with address and request id, without the input', async () => {
     await s.credentials.check({ username: 'ada', password: PASSWORD, ...FROM });
@@ -42,12 +42,12 @@ describe('access: the security log', () => {
   });
 
   it('counts a wrong code and a wrong password of a signed-in account as failures', async () => {
-    const account = await s.accounts.named('ada');
+    const account = await s.accounts.findByUsername('ada');
     await refused(s.credentials.confirm(account, 'wrong', FROM.address, undefined));
     const code = async (): Promise<void> => {
       throw new ServiceError('invalid_credentials', 'The code is wrong.');
     };
-    await refused(s.credentials.watched(account, FROM, code));
+    await refused(s.credentials.withSecurityLog(account, FROM, code));
     s.security.flush();
     const failed = (await entries(s)).filter(({ action }) => action === 'login.failed');
     expect(failed.map(({ target }) => target)).to.deep.equal(['ada', 'ada']);
@@ -70,7 +70,7 @@ describe('access: the security log', () => {
     }
     s.security.flush();
     const all = (await entries(s)).filter(({ action }) => action === 'credential.refused');
-    expect(all.length).to.be.at.most(MOST_PER_WINDOW + 1);
+    expect(all.length).to.be.at.most(MAX_ENTRIES_PER_WINDOW + 1);
     expect(all.reduce((n, entry) => n + Number(entry.details['count']), 0)).to.equal(5_000);
   });
 

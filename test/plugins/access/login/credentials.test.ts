@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { expect } from 'chai';
 import type { Account } from '../../../../plugins/access/model/account.js';
 import type { AccessServices } from '../../../../plugins/access/assemble.js';
-import { waitSeconds } from '../../../../plugins/access/login/throttle.js';
+import { getWaitSeconds } from '../../../../plugins/access/login/throttle.js';
 import { RUNTIME } from '../../../../ports/domain/system.js';
 import type { Role } from '../../../../ports/http.js';
 import { PASSWORD, services, fixtureOn, type Fixture } from '../fixture.js';
@@ -35,7 +35,7 @@ describe('access: credentials', () => {
       disabled: false,
       totp: false,
     });
-    expect((await s.accounts.named('ada')).last_login_at).to.equal(w.clock.iso());
+    expect((await s.accounts.findByUsername('ada')).last_login_at).to.equal(w.clock.iso());
   });
 
   it('rejects wrong, unknown and disabled accounts equally: same body, same hash work', async () => {
@@ -56,7 +56,7 @@ describe('access: credentials', () => {
 
   it('rejects passwords that are equal up to 72 bytes or up to a NUL', async () => {
     const long = 'lantern-'.repeat(9);
-    await s.accounts.setPassword('system', (await s.accounts.named('ada')).id, `${long.slice(0, 71)}!`);
+    await s.accounts.setPassword('system', (await s.accounts.findByUsername('ada')).id, `${long.slice(0, 71)}!`);
     expect(await refused(check(`${long.slice(0, 71)}!!`))).to.include({ code: 'invalid_credentials' });
     expect(await refused(check(`${long.slice(0, 71)}!\0x`))).to.include({ code: 'invalid_credentials' });
   });
@@ -82,7 +82,7 @@ describe('access: credentials', () => {
   });
 
   it('returns 501 at the setup login for an account with TOTP, after a right password only; the release store accepts it', async () => {
-    const { id } = await s.accounts.named('ada');
+    const { id } = await s.accounts.findByUsername('ada');
     await rows().change({ id }, { set: { totp_secret: 'sealed' } });
     expect(await refused(check(PASSWORD, { place: 'setup' }))).to.include({ status: 501, code: 'totp_not_supported' });
     expect(await wrong({ place: 'setup' })).to.include({ status: 401 });
@@ -90,7 +90,7 @@ describe('access: credentials', () => {
   });
 
   it('replaces a hash of a lower cost or another kind at the next successful login', async () => {
-    const { id } = await s.accounts.named('ada');
+    const { id } = await s.accounts.findByUsername('ada');
     await rows().change({ id }, { set: { password_hash: await w.hasher.hash(PASSWORD, 10) } });
     await wrong();
     expect((await rows().get(id))?.password_hash).to.match(/^\$2y\$10\$/);
@@ -147,7 +147,7 @@ describe('access: credentials', () => {
     });
 
     it('remembers at most 1,000 addresses of an account', async () => {
-      for (let i = 0; i < 1_002; i++) await s.known.note('ada', `10.${i >> 8}.${i & 255}.1`);
+      for (let i = 0; i < 1_002; i++) await s.known.recordSuccess('ada', `10.${i >> 8}.${i & 255}.1`);
       expect(await w.store.collection('access_known_addresses').count()).to.equal(1_000);
     });
   });
@@ -155,8 +155,8 @@ describe('access: credentials', () => {
   describe('throttling', () => {
     it('waits 0 s five times, then 1 s doubling to 15 minutes', () => {
       const expected = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900];
-      expect(expected.map((_, i) => waitSeconds(i + 1))).to.deep.equal(expected);
-      expect(waitSeconds(5000)).to.equal(900);
+      expect(expected.map((_, i) => getWaitSeconds(i + 1))).to.deep.equal(expected);
+      expect(getWaitSeconds(5000)).to.equal(900);
     });
 
     it('applies the delays by the clock, also in another process', async () => {
@@ -214,7 +214,7 @@ describe('access: credentials', () => {
     });
 
     it('admits a known device while the account is locked, with a separate count', async () => {
-      const { id } = await s.accounts.named('ada');
+      const { id } = await s.accounts.findByUsername('ada');
       const device = s.devices.issue(id);
       for (let i = 0; i < 6; i++) await wrong();
       expect(await refused(check(PASSWORD))).to.include({ status: 429 });
@@ -225,8 +225,8 @@ describe('access: credentials', () => {
     });
 
     it('rejects a forged device cookie, and one of another account', async () => {
-      const ada = await s.accounts.named('ada');
-      const spare = await s.accounts.named('spare');
+      const ada = await s.accounts.findByUsername('ada');
+      const spare = await s.accounts.findByUsername('spare');
       const cookie = s.devices.issue(spare.id);
       for (const device of [cookie, `${cookie.slice(0, -1)}x`, 'x', '', `${'a'.repeat(22)}.${'b'.repeat(43)}`]) {
         expect(s.devices.read(device, ada.id), device).to.equal(null);

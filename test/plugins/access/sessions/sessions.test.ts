@@ -19,7 +19,7 @@ describe('access: sessions', () => {
   const make = (username: string, role: Role = 'admin') =>
     s.accounts.create('system', { username, role, password: PASSWORD });
   const login = async (username = 'ada', from = BROWSER, p = s): Promise<string> => {
-    const step = await p.login.password(username, PASSWORD, from);
+    const step = await p.login.submitPassword(username, PASSWORD, from);
     if (!step.done) throw new Error('a code is asked for');
     return step.session;
   };
@@ -32,7 +32,7 @@ describe('access: sessions', () => {
     await make('root');
   });
 
-  afterEach(() => s.background.settled());
+  afterEach(() => s.background.waitUntilIdle());
 
   it('stores the hash and not the cookie', async () => {
     const cookie = await login();
@@ -52,7 +52,7 @@ describe('access: sessions', () => {
     const cookie = await login();
     w.clock.forward(12 * HOUR - 1);
     expect(await alive(cookie)).not.to.equal(null);
-    await s.background.settled();
+    await s.background.waitUntilIdle();
     w.clock.forward(12 * HOUR);
     expect(await alive(cookie)).to.equal(null);
   });
@@ -61,10 +61,10 @@ describe('access: sessions', () => {
     const cookie = await login();
     w.clock.put(3 * HOUR);
     expect(await alive(cookie)).not.to.equal(null);
-    await s.background.settled();
+    await s.background.waitUntilIdle();
     w.clock.put(-3 * HOUR);
     expect(await alive(cookie)).not.to.equal(null);
-    await s.background.settled();
+    await s.background.waitUntilIdle();
     w.clock.forward(12 * HOUR);
     expect(await alive(cookie)).to.equal(null);
   });
@@ -74,7 +74,7 @@ describe('access: sessions', () => {
     for (let hours = 0; hours < 7 * 24 - 6; hours += 6) {
       w.clock.forward(6 * HOUR);
       expect(await alive(cookie), `after ${hours + 6} h`).not.to.equal(null);
-      await s.background.settled();
+      await s.background.waitUntilIdle();
     }
     w.clock.forward(6 * HOUR);
     expect(await alive(cookie)).to.equal(null);
@@ -103,7 +103,7 @@ describe('access: sessions', () => {
       const other = await services(w);
       const cookies = [await login(), await login('ada', BROWSER, other)];
       const kept = await login('root');
-      await act(s, (await s.accounts.named('ada')).id);
+      await act(s, (await s.accounts.findByUsername('ada')).id);
       for (const cookie of cookies) {
         expect(await alive(cookie)).to.equal(null);
         expect(await alive(cookie, other)).to.equal(null);
@@ -114,7 +114,7 @@ describe('access: sessions', () => {
   }
 
   it('ends with an account that is disabled during the login', async () => {
-    const account = await s.accounts.named('ada');
+    const account = await s.accounts.findByUsername('ada');
     await s.accounts.setDisabled('system', account.id, true);
     await s.accounts.setDisabled('system', account.id, false);
     const late = await s.sessions.open(account, BROWSER);
@@ -125,7 +125,7 @@ describe('access: sessions', () => {
     const mine = await login();
     const other = await login();
     const foreign = await login('root');
-    const account = await s.accounts.named('ada');
+    const account = await s.accounts.findByUsername('ada');
     const list = await s.sessions.list(account, sha256(mine));
     expect(list.map(({ id, current }) => [id, current])).to.have.deep.members([
       [sha256(mine), true],
@@ -145,7 +145,7 @@ describe('access: sessions', () => {
 
   it('rejects installers at the web login', async () => {
     await make('guide', 'installer');
-    expect(await refused(s.login.password('guide', PASSWORD, BROWSER))).to.include({
+    expect(await refused(s.login.submitPassword('guide', PASSWORD, BROWSER))).to.include({
       status: 403,
       code: 'role_not_allowed',
     });
@@ -154,22 +154,22 @@ describe('access: sessions', () => {
   describe('TOTP', () => {
     const codeOf = (secret: string): string =>
       new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: w.clock.now() });
-    const account = () => s.accounts.named('ada');
+    const account = () => s.accounts.findByUsername('ada');
 
     async function enrol(): Promise<{ secret: string; recovery: string[] }> {
-      const { secret } = await s.totp.begin(await account());
+      const { secret } = await s.totp.beginEnrolment(await account());
       const { recovery } = await s.totp.enable('system', await account(), codeOf(secret));
       w.clock.forward(30_000);
       return { secret, recovery };
     }
     const first = async (): Promise<string> => {
-      const step = await s.login.password('ada', PASSWORD, BROWSER);
+      const step = await s.login.submitPassword('ada', PASSWORD, BROWSER);
       if (step.done) throw new Error('no code was asked for');
       return step.challenge;
     };
 
     it('shows a QR code of the otpauth URI, and keeps the secret sealed', async () => {
-      const { secret, uri, qr } = await s.totp.begin(await account());
+      const { secret, uri, qr } = await s.totp.beginEnrolment(await account());
       expect(secret).to.match(/^[A-Z2-7]{32}$/);
       expect(uri).to.match(/^otpauth:\/\/totp\/AOS:ada\?.*secret=[A-Z2-7]{32}/);
       expect(qr).to.match(/^data:image\/svg\+xml;base64,/);
@@ -179,7 +179,7 @@ describe('access: sessions', () => {
 
     it('is enabled by the first right code, which ends the sessions', async () => {
       const cookie = await login();
-      const { secret } = await s.totp.begin(await account());
+      const { secret } = await s.totp.beginEnrolment(await account());
       const error = await refused(s.totp.enable('system', await account(), '000000'));
       expect(error).to.include({ status: 422, code: 'validation_failed' });
       expect(error.fields).to.have.property('code');
@@ -194,29 +194,32 @@ describe('access: sessions', () => {
       const { secret } = await enrol();
       const challenge = await first();
       expect(await alive(challenge)).to.equal(null);
-      expect(await refused(s.login.code(challenge, '000000', BROWSER))).to.include({
+      expect(await refused(s.login.submitCode(challenge, '000000', BROWSER))).to.include({
         status: 401,
         code: 'invalid_credentials',
       });
-      const step = await s.login.code(challenge, codeOf(secret), BROWSER);
+      const step = await s.login.submitCode(challenge, codeOf(secret), BROWSER);
       expect(step.done && (await alive(step.session))).to.include({ username: 'ada' });
-      const ended = await refused(s.login.code(challenge, codeOf(secret), BROWSER));
+      const ended = await refused(s.login.submitCode(challenge, codeOf(secret), BROWSER));
       expect(ended).to.include({ status: 401 });
       expect(ended.extra).to.deep.equal({ restart: true });
     });
 
     it('accepts no code twice, including the one of the enrolment, also in parallel', async () => {
-      const { secret } = await s.totp.begin(await account());
+      const { secret } = await s.totp.beginEnrolment(await account());
       const used = codeOf(secret);
       await s.totp.enable('system', await account(), used);
-      expect(await refused(s.login.code(await first(), used, BROWSER))).to.include({ status: 401 });
+      expect(await refused(s.login.submitCode(await first(), used, BROWSER))).to.include({ status: 401 });
       w.clock.forward(30_000);
       const code = codeOf(secret);
       const [a, b] = [await first(), await first()];
-      const results = await Promise.allSettled([s.login.code(a, code, BROWSER), s.login.code(b, code, BROWSER)]);
+      const results = await Promise.allSettled([
+        s.login.submitCode(a, code, BROWSER),
+        s.login.submitCode(b, code, BROWSER),
+      ]);
       expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
       w.clock.forward(30_000);
-      expect(await refused(s.login.code(await first(), code, BROWSER))).to.include({ status: 401 });
+      expect(await refused(s.login.submitCode(await first(), code, BROWSER))).to.include({ status: 401 });
     });
 
     it('accepts the previous and the next code, and no others', async () => {
@@ -224,25 +227,25 @@ describe('access: sessions', () => {
       w.clock.forward(300_000);
       const code = codeOf(secret);
       w.clock.forward(60_000);
-      expect(await refused(s.login.code(await first(), code, BROWSER))).to.include({ status: 401 });
+      expect(await refused(s.login.submitCode(await first(), code, BROWSER))).to.include({ status: 401 });
       const next = codeOf(secret);
       w.clock.forward(30_000);
-      expect((await s.login.code(await first(), next, BROWSER)).done).to.equal(true);
+      expect((await s.login.submitCode(await first(), next, BROWSER)).done).to.equal(true);
     });
 
     it('accepts a recovery code once', async () => {
       const { recovery } = await enrol();
       const [code = ''] = recovery;
-      expect((await s.login.code(await first(), ` ${code.toUpperCase()} `, BROWSER)).done).to.equal(true);
-      expect(await refused(s.login.code(await first(), code, BROWSER))).to.include({ status: 401 });
+      expect((await s.login.submitCode(await first(), ` ${code.toUpperCase()} `, BROWSER)).done).to.equal(true);
+      expect(await refused(s.login.submitCode(await first(), code, BROWSER))).to.include({ status: 401 });
       expect((await account()).totp_recovery).to.have.length(9);
     });
 
     it('throttles codes by a separate count', async () => {
       const { secret } = await enrol();
       for (let i = 0; i < 6; i++)
-        expect(await refused(s.login.code(await first(), '000000', BROWSER))).to.include({ status: 401 });
-      const limited = await refused(s.login.code(await first(), codeOf(secret), BROWSER));
+        expect(await refused(s.login.submitCode(await first(), '000000', BROWSER))).to.include({ status: 401 });
+      const limited = await refused(s.login.submitCode(await first(), codeOf(secret), BROWSER));
       expect(limited).to.include({ status: 429 });
       expect(limited.headers).to.include({ 'retry-after': '1' });
     });
@@ -251,17 +254,17 @@ describe('access: sessions', () => {
       const { secret } = await enrol();
       const slow = await first();
       w.clock.forward(300_000);
-      expect(await refused(s.login.code(slow, codeOf(secret), BROWSER))).to.include({ status: 401 });
+      expect(await refused(s.login.submitCode(slow, codeOf(secret), BROWSER))).to.include({ status: 401 });
       const changed = await first();
       await s.accounts.setPassword('system', (await account()).id, 'another-long-phrase');
-      expect(await refused(s.login.code(changed, codeOf(secret), BROWSER))).to.include({ status: 401 });
+      expect(await refused(s.login.submitCode(changed, codeOf(secret), BROWSER))).to.include({ status: 401 });
       expect(await s.login.sweep()).to.equal(1);
     });
 
     it('can be disabled and reset, after which the password alone is sufficient', async () => {
       await enrol();
       await s.totp.disable('system', await account());
-      expect((await s.login.password('ada', PASSWORD, BROWSER)).done).to.equal(true);
+      expect((await s.login.submitPassword('ada', PASSWORD, BROWSER)).done).to.equal(true);
       await enrol();
       await s.accounts.resetTotp('command line', (await account()).id);
       const after: Account = await account();

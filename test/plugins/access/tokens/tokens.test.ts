@@ -8,8 +8,8 @@ import { TOKEN_PROJECTS } from '../../../../ports/domain/tokens.js';
 import { refused } from '../refused.js';
 import { PASSWORD, services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture } from '../fixture.js';
 import type { AccessServices } from '../../../../plugins/access/assemble.js';
-import { provision } from '../../../../plugins/access/tokens/provision.js';
-import { tokenSearch } from '../../../../plugins/access/pages/search.js';
+import { provisionToken } from '../../../../plugins/access/tokens/provision.js';
+import { createTokenSearch } from '../../../../plugins/access/pages/search.js';
 import { questionOf } from '../../../support/search.js';
 import type { TokenDoc } from '../../../../plugins/access/model/token.js';
 import type { TokenPrincipal } from '../../../../ports/http.js';
@@ -40,12 +40,12 @@ describe('access: tokens', () => {
     s = await services(w);
   });
 
-  afterEach(() => s.background.settled());
+  afterEach(() => s.background.waitUntilIdle());
 
   it('are found by their full name and by the shown prefix, never by the secret', async () => {
     const made = await master();
     await s.tokens.issue({ kind: 'master', name: 'ci 2', scopes: [], created_by: 'admin' });
-    const search = tokenSearch(s.tokens, () => w.clock.iso());
+    const search = createTokenSearch(s.tokens, () => w.clock.iso());
     const prefix = made.token.slice(0, 12);
     const hit = { title: 'ci', href: '/tokens?kind=master', detail: `master · ${prefix}…`, state: null };
     for (const text of ['ci', prefix]) expect(await search.find(questionOf(text))).to.deep.equal([hit]);
@@ -147,7 +147,7 @@ describe('access: tokens', () => {
   it('revokes sub-tokens with their master, immediately and in another process', async () => {
     const other = await services(w);
     const { id, token } = await master();
-    const sub = await provision(s, await principal(s, token), { name: 'agent' });
+    const sub = await provisionToken(s, await principal(s, token), { name: 'agent' });
     expect(await principal(other, sub.token)).to.include({ id: sub.id });
     expect(await s.tokens.revoke(id)).to.equal(true);
     for (const process of [s, other]) {
@@ -159,7 +159,7 @@ describe('access: tokens', () => {
 
   it('rejects the sub-token of a deleted master, and one created during the revocation', async () => {
     const first = await master();
-    const sub = await provision(s, await principal(s, first.token), { name: 'agent' });
+    const sub = await provisionToken(s, await principal(s, first.token), { name: 'agent' });
     const parent = await s.tokens.row(first.id);
     await s.tokens.revoke(first.id);
     const late = await s.tokens.issueChild(parent as TokenDoc, {
@@ -179,7 +179,7 @@ describe('access: tokens', () => {
     const { id, token } = await master();
     const other = await services(w);
     const used = async (): Promise<string | null | undefined> => {
-      await Promise.all([s.background.settled(), other.background.settled()]);
+      await Promise.all([s.background.waitUntilIdle(), other.background.waitUntilIdle()]);
       return (await s.tokens.find(id))?.last_used_at;
     };
     const first = w.clock.iso();
@@ -198,7 +198,7 @@ describe('access: tokens', () => {
     const { id, token } = await master();
     const used = async (by = s): Promise<string | null | undefined> => {
       await by.authenticator.bearer(token);
-      await by.background.settled();
+      await by.background.waitUntilIdle();
       return (await by.tokens.find(id))?.last_used_at;
     };
     w.clock.put(3 * 3_600_000);
@@ -219,7 +219,7 @@ describe('access: tokens', () => {
     ];
     for (const [i, end] of ends.entries()) {
       const { id } = await s.accounts.create('system', { username: `ada${i}`, role: 'installer', password: PASSWORD });
-      const { epoch } = await s.accounts.need(id);
+      const { epoch } = await s.accounts.getAccount(id);
       const issued = { kind: 'setup', name: 'setup', scopes: ['setup:install'], created_by: `ada${i}` } as const;
       const { token } = await s.tokens.issue({ ...issued, account: { id, epoch } });
       expect((await principal(s, token)).account).to.deep.equal({ id, username: `ada${i}`, role: 'installer' });
@@ -251,7 +251,7 @@ describe('access: tokens', () => {
   describe('provisioning', () => {
     it('grants all scopes of the master for 24 hours by default', async () => {
       const { token } = await master();
-      const made = await provision(s, await principal(s, token), { name: 'agent' });
+      const made = await provisionToken(s, await principal(s, token), { name: 'agent' });
       expect(made).to.have.all.keys('token', 'id', 'scopes', 'expires_at');
       expect(made.token).to.match(/^svc_sub_/);
       expect(made.scopes).to.deep.equal(['bugtracker:manage', 'watchdog:ping']);
@@ -260,24 +260,24 @@ describe('access: tokens', () => {
 
     it('treats implied read scopes as the master’s', async () => {
       const { token } = await master();
-      const made = await provision(s, await principal(s, token), { name: 'reader', scopes: ['bugtracker:read'] });
+      const made = await provisionToken(s, await principal(s, token), { name: 'reader', scopes: ['bugtracker:read'] });
       expect(made.scopes).to.deep.equal(['bugtracker:read']);
     });
 
     it('returns 403 for a scope that the master lacks, 422 for an unregistered one', async () => {
       const own = await principal(s, (await master()).token);
-      expect(await refused(provision(s, own, { name: 'a', scopes: ['license:manage'] }))).to.include({
+      expect(await refused(provisionToken(s, own, { name: 'a', scopes: ['license:manage'] }))).to.include({
         status: 403,
         code: 'insufficient_scope',
       });
-      const unknown = await refused(provision(s, own, { name: 'a', scopes: ['bugtracker:report2'] }));
+      const unknown = await refused(provisionToken(s, own, { name: 'a', scopes: ['bugtracker:report2'] }));
       expect(unknown).to.include({ status: 422, code: 'validation_failed' });
       expect(unknown.fields).to.have.property('scopes');
     });
 
     it('limits the lifetime to the master’s', async () => {
       const { token, expires_at } = await master(['watchdog:ping'], { expires_in_seconds: 3600 });
-      const made = await provision(s, await principal(s, token), { name: 'a', expires_in_seconds: 7200 });
+      const made = await provisionToken(s, await principal(s, token), { name: 'a', expires_in_seconds: 7200 });
       expect(made.expires_at).to.equal(expires_at);
     });
 
@@ -285,18 +285,18 @@ describe('access: tokens', () => {
       const { id, token } = await master();
       const own = await principal(s, token);
       expect(own).to.include({ parent_id: null });
-      expect(await principal(s, (await provision(s, own, { name: 'a' })).token)).to.include({ parent_id: id });
+      expect(await principal(s, (await provisionToken(s, own, { name: 'a' })).token)).to.include({ parent_id: id });
     });
 
     it('allows at most 1,000 live sub-tokens, also in parallel, without ended ones', async function () {
       const own = await principal(s, (await master()).token);
-      const one = () => provision(s, own, { name: 'a', expires_in_seconds: 60 });
+      const one = () => provisionToken(s, own, { name: 'a', expires_in_seconds: 60 });
       for (let i = 0; i < 990; i++) await one();
       const outcomes = await Promise.allSettled(Array.from({ length: 25 }, one));
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(10);
       expect(await refused(one())).to.include({ status: 409, code: 'conflict' });
       const other = await principal(s, (await master()).token);
-      expect((await provision(s, other, { name: 'b' })).token).to.match(/^svc_sub_/);
+      expect((await provisionToken(s, other, { name: 'b' })).token).to.match(/^svc_sub_/);
       w.clock.forward(61_000);
       expect((await one()).token).to.match(/^svc_sub_/);
     });
@@ -304,24 +304,24 @@ describe('access: tokens', () => {
     it('403 for every other kind of token', async () => {
       for (const kind of ['sub', 'watchdog', 'setup', 'intake'] as const) {
         const { token } = await s.tokens.issue({ kind, name: 'x', scopes: SCOPES, source: 'a', created_by: 'x' });
-        const error = await refused(provision(s, await principal(s, token), { name: 'a' }));
+        const error = await refused(provisionToken(s, await principal(s, token), { name: 'a' }));
         expect(error, kind).to.include({ status: 403, code: 'insufficient_scope' });
       }
-      expect(await refused(provision(s, { kind: 'shared_key' }, { name: 'a' }))).to.include({ status: 403 });
+      expect(await refused(provisionToken(s, { kind: 'shared_key' }, { name: 'a' }))).to.include({ status: 403 });
     });
 
     it('inherits the project, and returns 403 for another and 422 for a missing one', async () => {
       const bound = await principal(s, (await master(['watchdog:ping'], { project: 'shop' })).token);
-      const made = await provision(s, bound, { name: 'a' });
+      const made = await provisionToken(s, bound, { name: 'a' });
       expect(await principal(s, made.token)).to.include({ project: 'shop' });
-      expect(await refused(provision(s, bound, { name: 'a', project: 'blog' }))).to.include({
+      expect(await refused(provisionToken(s, bound, { name: 'a', project: 'blog' }))).to.include({
         code: 'insufficient_scope',
       });
       const free = await principal(s, (await master()).token);
-      expect(await principal(s, (await provision(s, free, { name: 'a', project: 'shop' })).token)).to.include({
+      expect(await principal(s, (await provisionToken(s, free, { name: 'a', project: 'shop' })).token)).to.include({
         project: 'shop',
       });
-      expect(await refused(provision(s, free, { name: 'a', project: 'blog' }))).to.include({
+      expect(await refused(provisionToken(s, free, { name: 'a', project: 'blog' }))).to.include({
         status: 422,
         code: 'unknown_project',
       });
@@ -331,7 +331,7 @@ describe('access: tokens', () => {
       const { id, token } = await master();
       const own = await principal(s, token);
       await s.tokens.revoke(id);
-      expect(await refused(provision(s, own, { name: 'a' }))).to.include({ status: 401, code: 'unauthorized' });
+      expect(await refused(provisionToken(s, own, { name: 'a' }))).to.include({ status: 401, code: 'unauthorized' });
     });
   });
 
