@@ -125,4 +125,27 @@ describe('names in the documents', () => {
       );
     expect(listMissing(pages, path, 150, isFile)).to.equal('');
   });
+
+  it('of identifiers are in the sources', async () => {
+    const files = (await readdir(ROOT, { recursive: true })).filter(
+      (name) => /\.(ts|mjs|js)$/.test(name) && !/^(node_modules|dist|build|data|docs|\.git)\//.test(name),
+    );
+    const texts = await Promise.all(files.map((name) => readFile(join(ROOT, name), 'utf8')));
+    const words = new Set(texts.flatMap((text) => text.match(/[A-Za-z_$][\w$]*/g) ?? []));
+    const internal = pages.filter(({ name }) => /^docs\/(architecture|consistency)\.md$|^docs\/decisions\//.test(name));
+    const identifier = /`([A-Za-z]\w*[a-z][A-Z]\w*(?:\.\w+)?|[A-Z]\w+\.[a-z]\w+)(?:\([^`]*\))?`/g;
+    expect(listMissing(internal, identifier, 20, (name) => name.split('.').every((part) => words.has(part)))).to.equal(
+      '',
+    );
+  });
+
+  it('of the files that a report passes lead to them', () => {
+    const page = pages.find(({ name }) => name === 'docs/architecture.md');
+    const walk = /\n### An error report in `plugins\/bugs`\n([\s\S]*?)\n## /.exec(page?.text ?? '')?.[1] ?? '';
+    const isFile = (name: string): boolean =>
+      ['plugins/bugs', 'plugins/bugs/intake', ''].some((folder) => existsSync(join(ROOT, folder, name)));
+    expect(listMissing([{ name: 'docs/architecture.md', text: walk }], /`([\w/-]+(?:\.ts|\/))`/g, 15, isFile)).to.equal(
+      '',
+    );
+  });
 });
