@@ -12,15 +12,15 @@ import { ATTEMPT_DATA, WEBHOOK_DISABLED, WEBHOOK_RECEIVERS } from '../../ports/d
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import { belongings } from './administration/belongings.js';
+import { createWebhookBelongings } from './administration/belongings.js';
 import type { WebhookDeps, WebhooksConfig } from './deps.js';
-import { listDeliveriesForEvent } from './deliveries/told.js';
+import { listDeliveriesForEvent } from './deliveries/event-deliveries.js';
 import { TEST_EVENT } from './model/event-names.js';
 import { pages, panels } from './pages/pages.js';
 import { routes } from './http/routes.js';
 import { buildServices } from './services.js';
-import { webhookTopics } from './pages/live.js';
-import { webhookSearch } from './pages/search.js';
+import { buildWebhookTopics } from './pages/live.js';
+import { createWebhookSearch } from './pages/search.js';
 
 const config = joi.object({
   egress_policy: joi
@@ -37,7 +37,7 @@ const config = joi.object({
     .description('Networks that `public-only` lets pass; never opens what is always blocked'),
 });
 
-function depsOf(ctx: PluginContext<WebhooksConfig>): WebhookDeps {
+function buildDeps(ctx: PluginContext<WebhooksConfig>): WebhookDeps {
   const { clock, ids, log, app } = ctx;
   const { cipher, outbound, metrics } = ctx.ports;
   return {
@@ -111,7 +111,7 @@ export default definePlugin<WebhooksConfig>({
   ],
   from: import.meta.url,
   setup(ctx) {
-    const deps = depsOf(ctx);
+    const deps = buildDeps(ctx);
     const services = buildServices(ctx, deps);
     const { registry, log, fanout, workers, pause, poller } = services;
     const { metrics } = ctx.ports;
@@ -126,8 +126,8 @@ export default definePlugin<WebhooksConfig>({
       panels: panels(registry),
       services: { [WEBHOOK_RECEIVERS.name]: services.directory },
       extensions: [
-        extend(PROJECT_BELONGINGS, belongings(deps, services.directory)),
-        extend(SEARCH_PROVIDERS, webhookSearch(registry)),
+        extend(PROJECT_BELONGINGS, createWebhookBelongings(deps, services.directory)),
+        extend(SEARCH_PROVIDERS, createWebhookSearch(registry)),
         extend(FIRST_STEPS, {
           id: 'channel',
           order: 80,
@@ -139,7 +139,7 @@ export default definePlugin<WebhooksConfig>({
           token: null,
         }),
         extend(ALARM_RECEIVERS, { told: (event) => listDeliveriesForEvent(deps, event) }),
-        ...webhookTopics(deps, services).map((topic) => extend(LIVE_TOPICS, topic)),
+        ...buildWebhookTopics(deps, services).map((topic) => extend(LIVE_TOPICS, topic)),
         extend(AUDIT_TARGETS, {
           noun: 'webhook',
           describe: async (id) => {
@@ -170,7 +170,7 @@ export default definePlugin<WebhooksConfig>({
       },
       stop: async () => {
         await Promise.all([poller.stop(), workers.stop()]);
-        await fanout.settled();
+        await fanout.waitUntilIdle();
       },
     };
   },

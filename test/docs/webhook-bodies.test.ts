@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { toNote } from '../../plugins/notifications/notes/describe-event.js';
 import { LISTENED_EVENTS } from '../../plugins/notifications/notes/topics.js';
 import { CONTRACT_EVENTS, TEST_EVENT } from '../../plugins/webhooks/model/event-names.js';
-import { withUrl } from '../../plugins/webhooks/model/event.js';
+import { addPageUrl } from '../../plugins/webhooks/model/event.js';
 
 interface Body {
   event: string;
@@ -20,7 +20,7 @@ describe('the webhook guide', () => {
       const body = bodies.find(({ event }) => event === name);
       expect(body, name).to.have.property('data');
       const { url, ...data } = body?.data ?? {};
-      expect(withUrl({ event: name, data }, 'https://aos.example.org').data).to.have.property('url', url);
+      expect(addPageUrl({ event: name, data }, 'https://aos.example.org').data).to.have.property('url', url);
     });
 
   it('shows bodies that channels can describe', () => {

@@ -29,7 +29,7 @@ import { isZone } from '../../../lib/local-time.js';
 import { findPasswordProblem } from '../model/password.js';
 import { Roster } from './roster.js';
 import { Sessions } from '../sessions/sessions.js';
-import { AccountChangeNotifier } from './watchers.js';
+import { AccountChangeNotifier } from './account-change-notifier.js';
 
 export interface NewAccount {
   username: string;

@@ -16,7 +16,7 @@ import { MAX_PASSWORD_BYTES } from '../model/password.js';
 import { SecurityLog, type SecurityEvent } from '../audit/security-log.js';
 import { FREE_FAILURES, Throttle } from './throttle.js';
 import { sha256 } from '../model/token.js';
-import { AccountChangeNotifier } from '../accounts/watchers.js';
+import { AccountChangeNotifier } from '../accounts/account-change-notifier.js';
 
 export type LoginPlace = 'web' | 'setup' | 'release_store';
 export type CredentialInput = Parameters<CredentialCheck['check']>[0];

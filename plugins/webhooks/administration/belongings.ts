@@ -8,21 +8,21 @@ import type { WebhookDeps } from '../deps.js';
 import type { WebhookDirectory } from '../registry/directory.js';
 
 /** Changed at a time, so that other writes pass between. */
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
-export const belongings = (
+export const createWebhookBelongings = (
   { webhooks, deliveries, events }: Pick<WebhookDeps, 'webhooks' | 'deliveries' | 'events'>,
-  directory: Pick<WebhookDirectory, 'changed'>,
+  directory: Pick<WebhookDirectory, 'invalidate'>,
 ): ProjectBelongings => ({
   async clear(project_slug) {
     for (const { id } of await all(webhooks, { filter: { project_slug }, limit: 1_000 })) {
       await webhooks.remove({ id });
-      directory.changed(id);
+      directory.invalidate(id);
       await deliveries.remove({ webhook_id: id });
     }
   },
   async detach(project_slug) {
     const none = { set: { project_slug: null } };
-    for (let n = AT_ONCE; n === AT_ONCE;) n = await events.changeMany({ project_slug }, none, AT_ONCE);
+    for (let n = BATCH_SIZE; n === BATCH_SIZE;) n = await events.changeMany({ project_slug }, none, BATCH_SIZE);
   },
 });

@@ -5,32 +5,32 @@ import { grants } from '../../../lib/scopes.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import {
   ALL_EVENTS,
-  BY_NAME_ALONE,
-  eventList,
-  subscribable,
+  EXPLICIT_EVENTS,
+  parseEventList,
+  listSubscribableEvents,
   TEST_EVENT,
   type SubscribableEvent,
 } from '../model/event-names.js';
-import { projectOf } from '../model/reader.js';
+import { getBoundProject } from '../model/reader.js';
 import type { Webhook } from '../model/webhook.js';
-import { Secrets } from '../sending/secrets.js';
+import { WebhookSecrets } from '../sending/secrets.js';
 
 @injectable()
 export class WebhookChoices {
   constructor(
     @inject(DEPS)
     private readonly deps: Pick<WebhookDeps, 'attemptData' | 'outbound' | 'policy' | 'projects' | 'registered'>,
-    @inject(Secrets) private readonly secrets: Secrets,
+    @inject(WebhookSecrets) private readonly secrets: WebhookSecrets,
   ) {}
 
   /** What a webhook may ask for, beside `*`. */
   names(): SubscribableEvent[] {
-    return subscribable(this.deps.registered());
+    return listSubscribableEvents(this.deps.registered());
   }
 
   /** Whether `security.webhook_key` can sign in place of a secret. */
   get hasKey(): boolean {
-    return this.secrets.signable(null);
+    return this.secrets.canSign(null);
   }
 
   /** To choose from, by name. */
@@ -48,7 +48,7 @@ export class WebhookChoices {
   }
 
   events(given: string | string[]): string[] {
-    const names = eventList(given);
+    const names = parseEventList(given);
     const known = new Set([ALL_EVENTS, ...this.names().map(({ name }) => name)]);
     const unknown = names.filter((name) => !known.has(name));
     if (names.length === 0) throw invalid({ events: 'must name at least one event, or be *' });
@@ -62,7 +62,7 @@ export class WebhookChoices {
    * @throws ServiceError insufficient_scope
    */
   mayDirect(principal: Principal, events: readonly string[]): void {
-    const needed = new Set(events.flatMap((event) => this.#handedOut(event)));
+    const needed = new Set(events.flatMap((event) => this.#listRequiredScopes(event)));
     if (needed.size === 0 || (principal.kind === 'session' && principal.role === 'admin')) return;
     if (principal.kind !== 'token') throw denied('Only an administrator may direct events that bring a token.');
     const lacking = [...needed].filter((scope) => !grants(principal.scopes, scope));
@@ -72,9 +72,9 @@ export class WebhookChoices {
       throw denied('Deliveries of this webhook bring tokens for every agent, and the caller’s is for one.');
   }
 
-  #handedOut(event: string): readonly string[] {
+  #listRequiredScopes(event: string): readonly string[] {
     const made = this.deps.attemptData().filter((maker) => maker.event === event);
-    return [...(BY_NAME_ALONE.get(event) ?? []), ...made.flatMap(({ scopes }) => scopes)];
+    return [...(EXPLICIT_EVENTS.get(event) ?? []), ...made.flatMap(({ scopes }) => scopes)];
   }
 
   /** The event that a list is filtered by. @throws ServiceError invalid_request */
@@ -91,13 +91,13 @@ export class WebhookChoices {
   }
 
   signable({ enabled, secret }: Pick<Webhook, 'enabled' | 'secret'>): void {
-    if (!enabled || this.secrets.signable(secret)) return;
+    if (!enabled || this.secrets.canSign(secret)) return;
     throw invalid({ secret: 'is needed to enable a webhook, because security.webhook_key is not set' });
   }
 }
 
 /** @throws ServiceError insufficient_scope when the token is for another project */
 function checkProject(principal: Principal, slug: string | null): void {
-  const own = projectOf(principal);
+  const own = getBoundProject(principal);
   if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
 }

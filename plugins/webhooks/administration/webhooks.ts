@@ -3,29 +3,29 @@ import { changedFields, type ChangedFields } from '../../../lib/changed-fields.j
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import type { Filter } from '../../../ports/store.js';
-import { errorFor, excerptFor, type Delivery } from '../model/delivery.js';
+import { getVisibleError, getVisibleExcerpt, type Delivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookDirectory } from '../registry/directory.js';
-import { payload, withUrl } from '../model/event.js';
+import { buildPayload, addPageUrl } from '../model/event.js';
 import { WebhookPause } from '../registry/webhook-pause.js';
 import { DeliveryWorkers } from '../deliveries/delivery-workers.js';
 import { DeliveryLog } from '../deliveries/log.js';
 import { TEST_EVENT } from '../model/event-names.js';
-import { isAdmin, originOf, projectOf, sightOf } from '../model/reader.js';
-import { Secrets } from '../sending/secrets.js';
+import { isAdmin, getUrlOrigin, getBoundProject, getReaderAccess } from '../model/reader.js';
+import { WebhookSecrets } from '../sending/secrets.js';
 import { type Result, WebhookSender } from '../sending/sender.js';
-import { newSecret } from '../sending/signature.js';
+import { createWebhookSecret } from '../sending/signature.js';
 import { WebhookChoices } from './webhook-choices.js';
-import { hostOf, webhookView, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
+import { getUrlHost, toWebhookView, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
-type Shipped = Pick<Result, 'status_code' | 'duration_ms' | 'error' | 'excerpt'>;
+type TestResult = Pick<Result, 'status_code' | 'duration_ms' | 'error' | 'excerpt'>;
 
 @injectable()
 export class Webhooks {
   constructor(
     @inject(DEPS) private readonly deps: WebhookDeps,
-    @inject(Secrets) private readonly secrets: Secrets,
+    @inject(WebhookSecrets) private readonly secrets: WebhookSecrets,
     @inject(WebhookSender) private readonly sender: WebhookSender,
     @inject(WebhookDirectory) private readonly directory: WebhookDirectory,
     @inject(WebhookPause) private readonly pause: WebhookPause,
@@ -35,11 +35,11 @@ export class Webhooks {
   ) {}
 
   /** Newest first. */
-  async page(
+  async listPage(
     principal: Principal,
     query: { limit: number; cursor?: string | undefined },
   ): Promise<ReadablePage<WebhookView> & { count: () => Promise<number> }> {
-    const project = projectOf(principal);
+    const project = getBoundProject(principal);
     const filter: Filter = project === null ? {} : { project_slug: project };
     const { webhooks } = this.deps;
     const page = await findReadable(webhooks, {
@@ -53,22 +53,22 @@ export class Webhooks {
   }
 
   /** Those that disabled themselves, at most 50. */
-  async broken(): Promise<Webhook[]> {
+  async listBroken(): Promise<Webhook[]> {
     const page = await this.deps.webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 50 });
     return page.items.filter(({ enabled }) => !enabled);
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
-  async need(principal: Principal, id: string): Promise<Webhook> {
+  async getWebhook(principal: Principal, id: string): Promise<Webhook> {
     const webhook = await this.deps.webhooks.get(id);
-    return owned(projectOf(principal), webhook, ({ project_slug }) => project_slug, `webhook ${id}`);
+    return owned(getBoundProject(principal), webhook, ({ project_slug }) => project_slug, `webhook ${id}`);
   }
 
   /** As this reader may see it. */
   async view(principal: Principal, webhook: Webhook): Promise<WebhookView> {
     const last = await this.log.last(principal, webhook.id);
-    const view = webhookView(webhook, last, this.deps.clock.iso());
-    return isAdmin(principal) ? view : { ...view, url: originOf(webhook.url) };
+    const view = toWebhookView(webhook, last, this.deps.clock.iso());
+    return isAdmin(principal) ? view : { ...view, url: getUrlOrigin(webhook.url) };
   }
 
   /**
@@ -80,8 +80,8 @@ export class Webhooks {
     input: WebhookFields & { name: string; url: string; events: string | string[] },
   ): Promise<{ webhook: Webhook; secret: string | null }> {
     const id = this.deps.ids.uuid();
-    const given = input.project_slug === undefined ? projectOf(principal) : input.project_slug;
-    const generated = input.secret === undefined ? newSecret() : null;
+    const given = input.project_slug === undefined ? getBoundProject(principal) : input.project_slug;
+    const generated = input.secret === undefined ? createWebhookSecret() : null;
     const secret = generated ?? input.secret ?? null;
     const now = this.deps.clock.iso();
     const events = this.choices.events(input.events);
@@ -99,7 +99,7 @@ export class Webhooks {
       disabled_reason: null,
       disabled_at: null,
       resuming: false,
-      created_by: nameOf(principal),
+      created_by: getCallerName(principal),
       created_at: now,
       updated_at: now,
     };
@@ -114,7 +114,7 @@ export class Webhooks {
    * @throws ServiceError not_found, validation_failed, unknown_project, insufficient_scope
    */
   async change(principal: Principal, id: string, input: WebhookFields): Promise<Webhook> {
-    const before = await this.#directed(principal, id);
+    const before = await this.#getRedirectable(principal, id);
     const set: Partial<Webhook> = {};
     if (input.name !== undefined) set.name = input.name;
     if (input.url !== undefined) set.url = this.choices.url(input.url);
@@ -125,7 +125,7 @@ export class Webhooks {
     if (input.project_slug !== undefined) set.project_slug = await this.choices.project(principal, input.project_slug);
     if (input.secret !== undefined) {
       set.secret = input.secret === null ? null : this.secrets.seal(id, input.secret);
-      set.previous = this.secrets.retired(before);
+      set.previous = this.secrets.toPreviousSecret(before);
     }
     const enabled = input.enabled ?? before.enabled;
     this.choices.signable({ enabled, secret: set.secret === undefined ? before.secret : set.secret });
@@ -137,7 +137,7 @@ export class Webhooks {
         'changed',
         after,
         {},
-        changedFields(shownOf(before), shownOf(after), Object.keys(set), SECRETS),
+        changedFields(toShownFields(before), toShownFields(after), Object.keys(set), SECRETS),
       );
     }
     if (input.enabled === undefined || input.enabled === before.enabled) return after;
@@ -146,28 +146,28 @@ export class Webhooks {
 
   /** Removes it with its deliveries. */
   async remove(principal: Principal, id: string): Promise<void> {
-    const webhook = await this.need(principal, id);
+    const webhook = await this.getWebhook(principal, id);
     await this.deps.webhooks.remove({ id });
-    this.directory.changed(id);
+    this.directory.invalidate(id);
     await this.deps.deliveries.remove({ webhook_id: id });
     await this.#record(principal, 'deleted', webhook);
   }
 
   /** The counter begins again, and what is held goes out. Enabling an enabled one resets the counter. */
   async enable(principal: Principal, id: string): Promise<Webhook> {
-    return this.#enable(principal, await this.#directed(principal, id));
+    return this.#enable(principal, await this.#getRedirectable(principal, id));
   }
 
   async disable(principal: Principal, id: string): Promise<Webhook> {
-    const webhook = await this.need(principal, id);
+    const webhook = await this.getWebhook(principal, id);
     return webhook.enabled ? this.#disable(principal, webhook) : webhook;
   }
 
   /** A new secret; the one before stays valid for a day. */
   async rotate(principal: Principal, id: string): Promise<{ webhook: Webhook; secret: string }> {
-    const before = await this.#directed(principal, id);
-    const secret = newSecret();
-    const previous = this.secrets.retired(before);
+    const before = await this.#getRedirectable(principal, id);
+    const secret = createWebhookSecret();
+    const previous = this.secrets.toPreviousSecret(before);
     const webhook = await this.#write(id, { secret: this.secrets.seal(id, secret), previous });
     await this.#record(principal, 'secret_rotated', webhook, {}, changedFields(before, webhook, ['secret'], SECRETS));
     return { webhook, secret };
@@ -177,8 +177,8 @@ export class Webhooks {
    * One attempt here and now, not counted and not kept; on a disabled webhook too.
    * @throws ServiceError validation_failed
    */
-  async test(principal: Principal, id: string): Promise<Shipped> {
-    const webhook = await this.need(principal, id);
+  async test(principal: Principal, id: string): Promise<TestResult> {
+    const webhook = await this.getWebhook(principal, id);
     this.choices.signable({ ...webhook, enabled: true });
     const { ids, clock, baseUrl } = this.deps;
     const event = {
@@ -191,14 +191,19 @@ export class Webhooks {
     const result = await this.sender.send(webhook, {
       event_id: event.id,
       event: TEST_EVENT,
-      body: payload(withUrl(event, baseUrl())),
+      body: buildPayload(addPageUrl(event, baseUrl())),
       delivery_id: ids.uuid(),
       attempt: 1,
     });
     await this.#record(principal, 'tested', webhook, { result: result.error ?? 'success' });
     const { status_code, duration_ms } = result;
-    const sight = sightOf(principal);
-    return { status_code, duration_ms, error: errorFor(result, sight), excerpt: excerptFor(result, sight) };
+    const sight = getReaderAccess(principal);
+    return {
+      status_code,
+      duration_ms,
+      error: getVisibleError(result, sight),
+      excerpt: getVisibleExcerpt(result, sight),
+    };
   }
 
   /**
@@ -207,7 +212,7 @@ export class Webhooks {
    */
   async redeliver(principal: Principal, id: string): Promise<Delivery> {
     const delivery = await this.log.need(principal, id);
-    const webhook = await this.#directed(principal, delivery.webhook_id);
+    const webhook = await this.#getRedirectable(principal, delivery.webhook_id);
     this.choices.mayDirect(principal, [delivery.event]);
     if (!webhook.enabled) throw conflict('The webhook is disabled; enable it first.');
     if ((await this.deps.events.get(delivery.event_id)) === null)
@@ -224,8 +229,8 @@ export class Webhooks {
   }
 
   /** A webhook that the caller may change. @throws ServiceError not_found, insufficient_scope */
-  async #directed(principal: Principal, id: string): Promise<Webhook> {
-    const webhook = await this.need(principal, id);
+  async #getRedirectable(principal: Principal, id: string): Promise<Webhook> {
+    const webhook = await this.getWebhook(principal, id);
     this.choices.mayDirect(principal, webhook.events);
     return webhook;
   }
@@ -251,7 +256,7 @@ export class Webhooks {
     const update = { set: { ...set, updated_at: this.deps.clock.iso() } };
     const changed = await this.deps.webhooks.change({ id }, update);
     if (changed === null) throw notFound(`webhook ${id}`);
-    this.directory.changed(id);
+    this.directory.invalidate(id);
     return changed.doc;
   }
 
@@ -267,7 +272,7 @@ export class Webhooks {
   }
 }
 
-function nameOf(principal: Principal): string {
+function getCallerName(principal: Principal): string {
   if (principal.kind === 'session') return principal.username;
   return principal.kind === 'token' ? `token ${principal.name}` : principal.kind;
 }
@@ -275,4 +280,4 @@ function nameOf(principal: Principal): string {
 const SECRETS = ['secret', 'previous'];
 
 /** As the audit log shows it: the path of a webhook's URL may be a secret. */
-const shownOf = (webhook: Webhook): object => ({ ...webhook, url: hostOf(webhook.url) });
+const toShownFields = (webhook: Webhook): object => ({ ...webhook, url: getUrlHost(webhook.url) });

@@ -10,7 +10,7 @@ import type { Delivery } from '../model/delivery.js';
 import { DeliveryLeases } from './leases.js';
 
 /** Deliveries that are read at once to learn which webhooks have something due. */
-const PAGE = 200;
+const PAGE_SIZE = 200;
 
 export interface InFlight {
   /** As it was read, with this process's lease. */
@@ -60,7 +60,7 @@ export class DeliveryQueue {
           ['webhook_id', 'asc'],
           ['next_at', 'asc'],
         ],
-        limit: PAGE,
+        limit: PAGE_SIZE,
       });
       const due = new Set(items.map(({ webhook_id }) => webhook_id));
       yield* due;
@@ -71,7 +71,7 @@ export class DeliveryQueue {
 
   /** Frees deliveries of processes that are gone. Answers how many. */
   reclaim(): Promise<number> {
-    return this.leases.takeBack();
+    return this.leases.reclaimExpired();
   }
 
   /** No longer in flight here, with or without an outcome: a lease that is still in the store may be taken back. */

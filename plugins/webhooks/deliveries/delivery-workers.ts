@@ -13,12 +13,12 @@ import { WebhookSender, VERDICTS } from '../sending/sender.js';
 import type { Webhook } from '../model/webhook.js';
 
 /** A worker takes this many at once while its receiver is quick. */
-const BATCH = 16;
-const QUICK_MS = 250;
+const BATCH_SIZE = 16;
+const QUICK_ANSWER_MS = 250;
 /** Successes whose writes the next attempts do not wait for: they share a commit. */
-const UNWRITTEN = 64;
+const MAX_PENDING_WRITES = 64;
 /** Of the ten seconds that a service has for its end (contract 95, shutdown). */
-const STOP_MS = 5_000;
+const STOP_TIMEOUT_MS = 5_000;
 
 interface Worker {
   id: string;
@@ -77,7 +77,7 @@ export class DeliveryWorkers {
    * Begins nothing more and gives back what was leased and not begun. Attempts under way get `patienceMs`; one that
    * takes longer is left to its lease, and repeated.
    */
-  async stop(patienceMs = STOP_MS): Promise<void> {
+  async stop(patienceMs = STOP_TIMEOUT_MS): Promise<void> {
     this.#open = false;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -92,9 +92,9 @@ export class DeliveryWorkers {
 
   /** Something of this webhook is due. */
   wake(webhook: string): void {
-    const worker = this.#worker(webhook);
+    const worker = this.#getWorker(webhook);
     worker.again = true;
-    this.#kick(worker);
+    this.#startWorker(worker);
   }
 
   /** Resolves when no worker runs: for tests and for tools. */
@@ -104,16 +104,16 @@ export class DeliveryWorkers {
 
   /** Wakes the workers that have something due in the store. False: there is no webhook. */
   async wakeDue(): Promise<boolean> {
-    const ids = await this.#webhookIds();
-    for (const id of this.#workers.keys()) if (!ids.includes(id) && !this.#busy(id)) this.#workers.delete(id);
-    for await (const id of this.queue.due(ids.filter((one) => !this.#busy(one)))) {
+    const ids = await this.#listWebhookIds();
+    for (const id of this.#workers.keys()) if (!ids.includes(id) && !this.#isRunning(id)) this.#workers.delete(id);
+    for await (const id of this.queue.due(ids.filter((one) => !this.#isRunning(one)))) {
       if (!this.#open) break;
       this.wake(id);
     }
     return ids.length > 0;
   }
 
-  #worker(id: string): Worker {
+  #getWorker(id: string): Worker {
     let worker = this.#workers.get(id);
     if (worker === undefined) {
       const writes = new Set<Promise<void>>();
@@ -123,15 +123,15 @@ export class DeliveryWorkers {
     return worker;
   }
 
-  #busy(id: string): boolean {
+  #isRunning(id: string): boolean {
     return this.#workers.get(id)?.running === true;
   }
 
-  async #webhookIds(): Promise<string[]> {
+  async #listWebhookIds(): Promise<string[]> {
     return (await all(this.deps.webhooks, { limit: 1000 })).map(({ id }) => id);
   }
 
-  #kick(worker: Worker): void {
+  #startWorker(worker: Worker): void {
     if (!this.#open || worker.running) return;
     worker.running = true;
     const run = this.#drain(worker).catch((err: unknown) => {
@@ -141,7 +141,7 @@ export class DeliveryWorkers {
       worker.running = false;
       this.#runs.delete(done);
       // What came in while the last look found nothing.
-      if ((worker.again || worker.waiting.length > 0) && this.#open) this.#kick(worker);
+      if ((worker.again || worker.waiting.length > 0) && this.#open) this.#startWorker(worker);
     });
     this.#runs.add(done);
   }
@@ -151,36 +151,36 @@ export class DeliveryWorkers {
     try {
       while (this.#open && worker.fault === null) {
         const item = worker.waiting.shift();
-        if (item !== undefined) await this.#work(worker, item);
-        else if (worker.again) await this.#more(worker);
+        if (item !== undefined) await this.#runItem(worker, item);
+        else if (worker.again) await this.#claimMore(worker);
         else break;
       }
     } catch (error) {
-      worker.fault = asError(error);
+      worker.fault = toError(error);
     }
     await Promise.all(worker.writes);
     const left = this.#open && worker.fault === null ? [] : worker.waiting.splice(0);
-    if (!this.#abandoned) await Promise.all(left.map((item) => this.#giveBack(item)));
+    if (!this.#abandoned) await Promise.all(left.map((item) => this.#releaseClaim(item)));
     if (worker.fault === null) return;
     worker.again = false;
     throw worker.fault;
   }
 
-  async #more(worker: Worker): Promise<void> {
+  async #claimMore(worker: Worker): Promise<void> {
     worker.again = false;
-    const { items, more } = await this.queue.claim(worker.id, worker.quick ? BATCH : 1);
+    const { items, more } = await this.queue.claim(worker.id, worker.quick ? BATCH_SIZE : 1);
     if (more) worker.again = true;
     worker.waiting.push(...items);
   }
 
-  async #work(worker: Worker, item: InFlight): Promise<void> {
-    if (this.deps.clock.monotonic() - item.since > STALE_MS) return this.#giveBack(item, worker);
+  async #runItem(worker: Worker, item: InFlight): Promise<void> {
+    if (this.deps.clock.monotonic() - item.since > STALE_MS) return this.#releaseClaim(item, worker);
     try {
       const webhook = await this.directory.find(worker.id);
-      if (webhook === null) return await this.#end(item, () => this.queue.discard(item));
-      if (!webhook.enabled) return await this.#end(item, () => this.queue.hold(item));
+      if (webhook === null) return await this.#finishItem(item, () => this.queue.discard(item));
+      if (!webhook.enabled) return await this.#finishItem(item, () => this.queue.hold(item));
       const body = (await this.deps.events.get(item.delivery.event_id))?.body;
-      if (body === undefined) return await this.#end(item, () => this.queue.discard(item));
+      if (body === undefined) return await this.#finishItem(item, () => this.queue.discard(item));
       await this.#attempt(worker, item, webhook, body);
     } catch (error) {
       this.queue.end(item);
@@ -194,25 +194,25 @@ export class DeliveryWorkers {
     this.#attempts.inc({ verdict: result.verdict });
     if (made === 0) this.#first.observe((this.deps.clock.now() - Date.parse(created_at)) / 1000);
     if (this.#abandoned) return;
-    worker.quick = result.duration_ms < QUICK_MS;
+    worker.quick = result.duration_ms < QUICK_ANSWER_MS;
     // A success before a failure resets the count first.
     if (result.verdict !== 'success') await Promise.all(worker.writes);
     // Counted once it can be seen: pages ask for themselves again.
-    const written = this.#end(item, () => this.outcomes.record(item, webhook, result)).finally(
+    const written = this.#finishItem(item, () => this.outcomes.record(item, webhook, result)).finally(
       () => (this.#attempted += 1),
     );
     if (result.verdict !== 'success') {
       await written;
-      this.directory.changed(worker.id);
+      this.directory.invalidate(worker.id);
       return;
     }
-    const write = written.catch((error: unknown) => void (worker.fault = asError(error)));
+    const write = written.catch((error: unknown) => void (worker.fault = toError(error)));
     worker.writes.add(write);
     void write.finally(() => worker.writes.delete(write));
-    if (worker.writes.size >= UNWRITTEN) await Promise.race(worker.writes);
+    if (worker.writes.size >= MAX_PENDING_WRITES) await Promise.race(worker.writes);
   }
 
-  async #end(item: InFlight, write: () => Promise<unknown>): Promise<void> {
+  async #finishItem(item: InFlight, write: () => Promise<unknown>): Promise<void> {
     try {
       await write();
     } finally {
@@ -220,10 +220,10 @@ export class DeliveryWorkers {
     }
   }
 
-  async #giveBack(item: InFlight, worker?: Worker): Promise<void> {
+  async #releaseClaim(item: InFlight, worker?: Worker): Promise<void> {
     if (worker !== undefined) worker.again = true;
-    await this.#end(item, () => this.queue.release(item));
+    await this.#finishItem(item, () => this.queue.release(item));
   }
 }
 
-const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+const toError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

@@ -9,22 +9,22 @@ import { each } from '../../../lib/paging.js';
 import { StalenessTracker } from '../../../lib/staleness.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { type Find, StoreConflict } from '../../../ports/store.js';
-import { newDelivery } from '../model/delivery.js';
+import { createDelivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookDirectory } from '../registry/directory.js';
-import { storedEvent, type StoredEvent, withUrl } from '../model/event.js';
+import { toStoredEvent, type StoredEvent, addPageUrl } from '../model/event.js';
 import { DeliveryWorkers } from './delivery-workers.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { TEST_EVENT } from '../model/event-names.js';
-import { wants } from '../model/webhook.js';
+import { isSubscribedTo } from '../model/webhook.js';
 
 /** Longer than a living process takes from an event to its deliveries. */
 export const LEFTOVER_MS = 15_000;
-const BATCH = 100;
+const BATCH_SIZE = 100;
 /** Markers go together, this long after the first. */
 const CLEAR_MS = 50;
 
-type Marked = Pick<StoredEvent, 'id' | 'fan_by' | 'fan_at'>;
+type MarkedEvent = Pick<StoredEvent, 'id' | 'fan_by' | 'fan_at'>;
 
 @injectable()
 export class Fanout {
@@ -47,9 +47,11 @@ export class Fanout {
   /** Resolves when the event and its deliveries are stored. The same event again changes nothing. */
   async store(event: DomainEvent): Promise<void> {
     if (event.event === TEST_EVENT) return;
-    const to = (await this.directory.enabled()).filter((webhook) => wants(webhook, event)).map(({ id }) => id);
+    const to = (await this.directory.listEnabled())
+      .filter((webhook) => isSubscribedTo(webhook, event))
+      .map(({ id }) => id);
     const { clock, baseUrl } = this.deps;
-    const doc = storedEvent(withUrl(event, baseUrl()), clock.iso(), this.queue.instance, to);
+    const doc = toStoredEvent(addPageUrl(event, baseUrl()), clock.iso(), this.queue.instance, to);
     try {
       await this.deps.events.insert(doc);
     } catch (error) {
@@ -64,23 +66,23 @@ export class Fanout {
   async #deliver(event: StoredEvent, to: readonly string[]): Promise<void> {
     const now = this.deps.clock.iso();
     try {
-      await this.queue.insert(to.map((webhook) => newDelivery(webhook, event, now)));
+      await this.queue.insert(to.map((webhook) => createDelivery(webhook, event, now)));
     } catch (err) {
       this.#failed.add(event.id);
       this.deps.log.warn({ err, event: event.id }, 'deliveries could not be stored; it is repeated');
       return;
     }
-    this.#clear(event.id);
+    this.#clearMarkers(event.id);
     for (const webhook of to) this.workers.wake(webhook);
   }
 
   /** Finishes what a crash, or a store that failed, left. Answers how many events. */
   async reconcile(): Promise<number> {
     const { events, clock } = this.deps;
-    const old = await this.#oldMarkers();
-    for (let i = 0; i < old.length; i += BATCH) {
+    const old = await this.#listOldMarkers();
+    for (let i = 0; i < old.length; i += BATCH_SIZE) {
       const now = clock.iso();
-      const chunk = old.slice(i, i + BATCH);
+      const chunk = old.slice(i, i + BATCH_SIZE);
       const taken = await events.bulk(
         chunk.map(({ id, fan_by, fan_at }) => ({
           change: { id, fan_by, fan_at },
@@ -88,9 +90,9 @@ export class Fanout {
         })),
       );
       chunk.forEach(({ id }, n) => (taken[n] as { n?: number } | undefined)?.n === 1 && this.#failed.add(id));
-      await Promise.all([...this.#failed].map((id) => this.#makeUp(id)));
+      await Promise.all([...this.#failed].map((id) => this.#insertMissing(id)));
     }
-    if (old.length === 0) await Promise.all([...this.#failed].map((id) => this.#makeUp(id)));
+    if (old.length === 0) await Promise.all([...this.#failed].map((id) => this.#insertMissing(id)));
     return old.length;
   }
 
@@ -98,13 +100,13 @@ export class Fanout {
    * Markers of other processes that have not changed for long enough. Every one is looked at, or its age would not be
    * known.
    */
-  async #oldMarkers(): Promise<Marked[]> {
+  async #listOldMarkers(): Promise<MarkedEvent[]> {
     const round = this.#markers.round();
-    const old: Marked[] = [];
+    const old: MarkedEvent[] = [];
     const marked: Find = {
       filter: { fan_at: { gt: '' }, fan_by: { ne: this.queue.instance } },
       sort: [['fan_at', 'asc']],
-      limit: BATCH,
+      limit: BATCH_SIZE,
     };
     for await (const { id, fan_by, fan_at } of each(this.deps.events, marked)) {
       if (round.ageMs(`${id} ${fan_by} ${fan_at}`) >= LEFTOVER_MS) old.push({ id, fan_by, fan_at });
@@ -113,25 +115,25 @@ export class Fanout {
     return old;
   }
 
-  async #makeUp(id: string): Promise<void> {
+  async #insertMissing(id: string): Promise<void> {
     const event = await this.deps.events.get(id);
     this.#failed.delete(id);
     if (event !== null) await this.#deliver(event, event.fan_to ?? []);
   }
 
   /** Waits for the markers of deliveries that are stored. */
-  async settled(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     // The promises of deliveries that were stored just now have their turn first.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#clearing !== null) await this.#clearing;
   }
 
-  #clear(id: string): void {
+  #clearMarkers(id: string): void {
     this.#done.push(id);
-    this.#clearing ??= this.#clearSoon();
+    this.#clearing ??= this.#scheduleClear();
   }
 
-  async #clearSoon(): Promise<void> {
+  async #scheduleClear(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, CLEAR_MS));
     const done = this.#done;
     this.#done = [];

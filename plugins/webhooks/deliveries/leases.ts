@@ -13,13 +13,13 @@ import type { Find } from '../../../ports/store.js';
 import { ToldDamage } from '../../../ports/store/told-damage.js';
 import type { Delivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
-import { ATTEMPT_MS } from '../sending/sender.js';
+import { ATTEMPT_TIMEOUT_MS } from '../sending/sender.js';
 
 /** A leased delivery that has not been begun within this time is given back. */
 export const STALE_MS = 3_000;
 /** Longer than anything that a living process does under one lease. */
-export const LEASE_MS = STALE_MS + ATTEMPT_MS + 2_000;
-const PAGE = 200;
+export const LEASE_MS = STALE_MS + ATTEMPT_TIMEOUT_MS + 2_000;
+const PAGE_SIZE = 200;
 
 type Lease = Pick<Delivery, 'id' | 'lease_by' | 'lease_n'>;
 
@@ -74,10 +74,10 @@ export class DeliveryLeases {
   }
 
   /** Frees deliveries whose lease was not renewed for `LEASE_MS`. Answers how many. */
-  async takeBack(): Promise<number> {
+  async reclaimExpired(): Promise<number> {
     const round = this.#held.round();
     let n = 0;
-    const leased: Find = { filter: { lease_by: { gt: '' } }, sort: [['lease_by', 'asc']], limit: PAGE };
+    const leased: Find = { filter: { lease_by: { gt: '' } }, sort: [['lease_by', 'asc']], limit: PAGE_SIZE };
     for await (const { id, lease_by, lease_n } of each(this.deps.deliveries, leased)) {
       if (this.#active.has(id)) continue;
       if (round.ageMs(`${id} ${lease_by} ${lease_n}`) < LEASE_MS) continue;

@@ -3,19 +3,19 @@ import { inject, injectable, type HealthResult, type Principal } from '../../../
 import { denied, owned } from '../../../kernel/errors.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
-import { firstIdOf, STATES, AWAITING_ATTEMPT, type Delivery, type DeliveryState } from '../model/delivery.js';
+import { getFirstId, STATES, AWAITING_ATTEMPT, type Delivery, type DeliveryState } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import type { StoredEvent } from '../model/event.js';
-import { projectOf } from '../model/reader.js';
-import { hostOf } from '../model/webhook.js';
+import { getBoundProject } from '../model/reader.js';
+import { getUrlHost } from '../model/webhook.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 /** Both logs keep this long. */
-export const KEEP_MS = 14 * 24 * 3_600_000;
+export const RETENTION_MS = 14 * 24 * 3_600_000;
 /** Removed at once, so that other writes pass between. */
-const CHUNK = 1_000;
+const CHUNK_SIZE = 1_000;
 /** A first attempt that is waited for longer than this says that the workers do not keep up. */
-const OVERDUE_MS = 300_000;
+const OVERDUE_AFTER_MS = 300_000;
 
 export interface LogQuery {
   limit: number;
@@ -34,7 +34,7 @@ export interface EventQuery extends LogQuery {
   until?: string;
 }
 
-type Listed<T> = ReadablePage<T> & { count: () => Promise<number> };
+type CountedPage<T> = ReadablePage<T> & { count: () => Promise<number> };
 
 @injectable()
 export class DeliveryLog {
@@ -43,11 +43,11 @@ export class DeliveryLog {
   /**
    * Newest event first. A webhook may have been of another project before: a bound token sees its own project's alone.
    */
-  async deliveries(principal: Principal, webhook: string, query: DeliveryQuery): Promise<Listed<Delivery>> {
+  async deliveries(principal: Principal, webhook: string, query: DeliveryQuery): Promise<CountedPage<Delivery>> {
     const { state, event, limit, cursor } = query;
     const filter: Filter = {
       webhook_id: webhook,
-      ...ownedBy(principal),
+      ...buildOwnerFilter(principal),
       ...(state && { state }),
       ...(event !== undefined && { event }),
     };
@@ -59,13 +59,13 @@ export class DeliveryLog {
   /** @throws ServiceError not_found, insufficient_scope */
   async need(principal: Principal, id: string): Promise<Delivery> {
     const delivery = await this.deps.deliveries.get(id);
-    return owned(projectOf(principal), delivery, ({ project_slug }) => project_slug, `delivery ${id}`);
+    return owned(getBoundProject(principal), delivery, ({ project_slug }) => project_slug, `delivery ${id}`);
   }
 
   /** The one that was attempted last, whatever became of it since. */
   async last(principal: Principal, webhook: string): Promise<Delivery | null> {
     const page = await this.deps.deliveries.find({
-      filter: { webhook_id: webhook, attempted_at: { gt: '' }, ...ownedBy(principal) },
+      filter: { webhook_id: webhook, attempted_at: { gt: '' }, ...buildOwnerFilter(principal) },
       sort: [['attempted_at', 'desc']],
       limit: 1,
     });
@@ -73,8 +73,8 @@ export class DeliveryLog {
   }
 
   /** Newest first. */
-  async events(principal: Principal, query: EventQuery): Promise<Listed<StoredEvent>> {
-    const own = projectOf(principal);
+  async events(principal: Principal, query: EventQuery): Promise<CountedPage<StoredEvent>> {
+    const own = getBoundProject(principal);
     const asked = query.project_slug;
     if (own !== null && asked !== undefined && asked !== own) throw denied(`The token is for the project ${own} only.`);
     const project = own ?? asked;
@@ -102,21 +102,21 @@ export class DeliveryLog {
   /** Removes what is older than 14 days, and what belongs to webhooks that are gone. Answers how many. */
   async forget(signal?: AbortSignal): Promise<number> {
     const { webhooks, events, deliveries, clock } = this.deps;
-    const before = isoOf(clock.now() - KEEP_MS);
+    const before = isoOf(clock.now() - RETENTION_MS);
     let n = 0;
     const all = async (remove: () => Promise<number>): Promise<void> => {
-      let removed = CHUNK;
-      while (removed === CHUNK) {
+      let removed = CHUNK_SIZE;
+      while (removed === CHUNK_SIZE) {
         removed = await remove();
         n += removed;
         if (signal?.aborted === true) return;
       }
     };
-    await all(() => deliveries.remove({ id: { lt: firstIdOf(clock.now() - KEEP_MS) } }, CHUNK));
-    await all(() => events.remove({ stored_at: { lt: before } }, CHUNK));
+    await all(() => deliveries.remove({ id: { lt: getFirstId(clock.now() - RETENTION_MS) } }, CHUNK_SIZE));
+    await all(() => events.remove({ stored_at: { lt: before } }, CHUNK_SIZE));
     for (const { key } of await deliveries.groupCount('webhook_id')) {
       if (typeof key !== 'string' || (await webhooks.get(key)) !== null) continue;
-      await all(() => deliveries.remove({ webhook_id: key }, CHUNK));
+      await all(() => deliveries.remove({ webhook_id: key }, CHUNK_SIZE));
     }
     return n;
   }
@@ -152,7 +152,7 @@ export class DeliveryLog {
       webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 200 }),
     ]);
     const overdue = oldest.some(
-      ({ state, updated_at }) => state === 'pending' && now - Date.parse(updated_at) > OVERDUE_MS,
+      ({ state, updated_at }) => state === 'pending' && now - Date.parse(updated_at) > OVERDUE_AFTER_MS,
     );
     const ages = oldest.map(({ created_at }) => now - Date.parse(created_at));
     const disabled = broken.items.filter(({ enabled }) => !enabled);
@@ -163,7 +163,7 @@ export class DeliveryLog {
       disabled: disabled.map(({ id, name, url, disabled_reason }) => ({
         id,
         name,
-        host: hostOf(url),
+        host: getUrlHost(url),
         reason: disabled_reason,
       })),
     };
@@ -171,7 +171,7 @@ export class DeliveryLog {
 }
 
 /** What a token that is bound to a project may see. */
-function ownedBy(principal: Principal): Filter {
-  const own = projectOf(principal);
+function buildOwnerFilter(principal: Principal): Filter {
+  const own = getBoundProject(principal);
   return own === null ? {} : { project_slug: own };
 }

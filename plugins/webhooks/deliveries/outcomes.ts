@@ -4,12 +4,12 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
-import { KEEP_ATTEMPTS, type DeliveryAttempt, type Delivery, type DeliveryState } from '../model/delivery.js';
+import { MAX_STORED_ATTEMPTS, type DeliveryAttempt, type Delivery, type DeliveryState } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookPause } from '../registry/webhook-pause.js';
 import { DeliveryQueue, type InFlight } from './delivery-queue.js';
 import { RetryTimes } from './retry-times.js';
-import { delayAfter } from '../model/retry-schedule.js';
+import { getRetryDelay } from '../model/retry-schedule.js';
 import type { Result } from '../sending/sender.js';
 import type { Webhook } from '../model/webhook.js';
 
@@ -21,7 +21,7 @@ type Outcome = (typeof OUTCOMES)[number];
 type Next = { state: Outcome } & Partial<Pick<Delivery, 'failures' | 'counted' | 'held_at' | 'next_at'>>;
 
 /** What happens within this time happens at once. */
-const TIE_MS = 1_000;
+const TIE_WINDOW_MS = 1_000;
 
 @injectable()
 export class Outcomes {
@@ -46,22 +46,22 @@ export class Outcomes {
     if (result.verdict === 'success') {
       if (!(await this.#write(item, result, { state: 'success' }))) return;
       // Counted meanwhile, by another process: a tie, unless the attempt took its time.
-      if (webhook.failures > 0 || result.duration_ms > TIE_MS) await this.pause.reset(webhook.id);
+      if (webhook.failures > 0 || result.duration_ms > TIE_WINDOW_MS) await this.pause.resetFailures(webhook.id);
     } else if (result.verdict === 'blocked') {
       await this.#write(item, result, { state: 'blocked' });
-    } else await this.#failed(item, result);
+    } else await this.#recordFailure(item, result);
   }
 
-  async #failed(item: InFlight, result: Result): Promise<void> {
+  async #recordFailure(item: InFlight, result: Result): Promise<void> {
     const { delivery } = item;
     const failures = delivery.failures + 1;
-    const delay = delayAfter(failures, result, this.deps.random());
-    const set = { failures, counted: true, ...(await this.#next(delivery, delay)) };
+    const delay = getRetryDelay(failures, result, this.deps.random());
+    const set = { failures, counted: true, ...(await this.#planNext(delivery, delay)) };
     if (!(await this.#write(item, result, set))) return;
-    if (!delivery.counted) await this.pause.count(delivery.webhook_id, result.error ?? 'failed');
+    if (!delivery.counted) await this.pause.countFailure(delivery.webhook_id, result.error ?? 'failed');
   }
 
-  async #next(delivery: Delivery, delay: number | null): Promise<Next> {
+  async #planNext(delivery: Delivery, delay: number | null): Promise<Next> {
     if (delay === null) return { state: 'exhausted' };
     const { webhooks, clock } = this.deps;
     const webhook = await webhooks.get(delivery.webhook_id);
@@ -85,7 +85,7 @@ export class Outcomes {
     const changed = { ...set, made: attempt.attempt, attempted_at: at, updated_at: this.deps.clock.iso() };
     const update: Update = {
       set: changed,
-      push: { attempts: { each: [{ ...attempt }], keep: KEEP_ATTEMPTS } },
+      push: { attempts: { each: [{ ...attempt }], keep: MAX_STORED_ATTEMPTS } },
       unset: ['lease_by', ...(set.held_at === undefined ? ['held_at'] : [])],
     };
     const written = await this.queue.acknowledge(item, update);

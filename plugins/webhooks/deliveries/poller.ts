@@ -10,7 +10,7 @@ import { RetryTimes } from './retry-times.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { Fanout } from './fanout.js';
 
-const POLL_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /** Polls from one look for what others left to the next. */
 const LEFT_EVERY = 5;
 /** Polls from one look for a webhook to the next, where there is none. */
@@ -35,7 +35,7 @@ export class Poller {
 
   start(): void {
     this.#open = true;
-    this.#next();
+    this.#scheduleNext();
   }
 
   /** Resolves when no look is under way. */
@@ -49,15 +49,15 @@ export class Poller {
   async poll(): Promise<void> {
     await this.queue.reclaim();
     await this.fanout.reconcile();
-    await this.#due();
+    await this.#pollDue();
   }
 
-  async #due(): Promise<void> {
+  async #pollDue(): Promise<void> {
     await this.times.anchor();
     this.#any = await this.workers.wakeDue();
   }
 
-  #next(): void {
+  #scheduleNext(): void {
     this.#polling = this.#pollOnce();
   }
 
@@ -66,10 +66,10 @@ export class Poller {
     try {
       const turn = this.#polls++;
       if (this.#any && turn % LEFT_EVERY === 0) await this.poll();
-      else if (this.#any || turn % ANY_EVERY === 0) await this.#due();
+      else if (this.#any || turn % ANY_EVERY === 0) await this.#pollDue();
     } catch (err) {
       this.deps.log.error({ err }, 'looking for due deliveries failed; it is repeated');
     }
-    if (this.#open) this.#timer = setTimeout(() => this.#next(), POLL_MS);
+    if (this.#open) this.#timer = setTimeout(() => this.#scheduleNext(), POLL_INTERVAL_MS);
   }
 }

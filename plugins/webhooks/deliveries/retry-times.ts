@@ -3,7 +3,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { DueTimes } from '../../../lib/clock-skew.js';
 import { each } from '../../../lib/paging.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
-import { longestDelay } from '../model/retry-schedule.js';
+import { getMaxDelay } from '../model/retry-schedule.js';
 
 @injectable()
 export class RetryTimes {
@@ -30,7 +30,7 @@ export class RetryTimes {
             ['webhook_id', 'asc'],
             ['next_at', 'asc'],
           ],
-          longest: ({ failures }) => longestDelay(failures),
+          longest: ({ failures }) => getMaxDelay(failures),
         });
     });
   }

@@ -11,14 +11,14 @@ import {
   type Principal,
   type RouteSpec,
 } from '../../../kernel/contract.js';
-import { deliveryView, STATES } from '../model/delivery.js';
-import { eventView } from '../model/event.js';
+import { toWebhookDeliveryView, STATES } from '../model/delivery.js';
+import { toWebhookEventView } from '../model/event.js';
 import type { DeliveryLog, DeliveryQuery, EventQuery, LogQuery } from '../deliveries/log.js';
-import { sightOf } from '../model/reader.js';
+import { getReaderAccess } from '../model/reader.js';
 import type { WebhookChoices } from '../administration/webhook-choices.js';
 import type { Webhooks } from '../administration/webhooks.js';
 import { changeBody, createBody, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
-import { paged } from './paged.js';
+import { toPageView } from './page-view.js';
 
 const BASE = '/api/webhooks/v1';
 const access = { scope: 'webhooks:manage' } as const;
@@ -63,7 +63,7 @@ const webhookShape = named(
   }),
 );
 
-const answer = {
+const responseFields = {
   status_code: joi.number().integer().allow(null).required(),
   duration_ms: joi.number().integer().required(),
   error: joi.string().allow(null).required(),
@@ -86,7 +86,7 @@ const deliveryShape = named(
     project_slug: joi.string().allow(null),
     state: deliveryState,
     attempt_count: joi.number().integer(),
-    attempts: joi.array().items(joi.object({ attempt: joi.number().integer(), at: timestamp, ...answer })),
+    attempts: joi.array().items(joi.object({ attempt: joi.number().integer(), at: timestamp, ...responseFields })),
     next_attempt_at: timestamp.allow(null),
     created_at: timestamp,
     updated_at: timestamp,
@@ -104,9 +104,9 @@ const eventShape = named(
   }),
 );
 
-const one = named('WebhookAnswer', whole({ webhook: webhookShape }));
+const singleAnswer = named('WebhookAnswer', whole({ webhook: webhookShape }));
 /** `secret` is there when it was made here. */
-const made = named('WebhookMade', joi.object({ webhook: webhookShape.required(), secret: joi.string() }));
+const createdAnswer = named('WebhookMade', joi.object({ webhook: webhookShape.required(), secret: joi.string() }));
 
 interface Parts {
   registry: Webhooks;
@@ -115,10 +115,10 @@ interface Parts {
 }
 
 export function routes(parts: Parts): RouteSpec[] {
-  return [...webhookRoutes(parts.registry), ...actionRoutes(parts.registry), ...logRoutes(parts)];
+  return [...buildWebhookRoutes(parts.registry), ...buildActionRoutes(parts.registry), ...buildLogRoutes(parts)];
 }
 
-function webhookRoutes(registry: Webhooks): RouteSpec[] {
+function buildWebhookRoutes(registry: Webhooks): RouteSpec[] {
   const shown = async (principal: Principal, webhook: Webhook): Promise<{ webhook: WebhookView }> => ({
     webhook: await registry.view(principal, webhook),
   });
@@ -134,7 +134,7 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
       input: { query: joi.object(list) },
       output: pageOf('WebhookPage', webhookShape),
       handle: async ({ principal, query }) =>
-        paged(await registry.page(principal, query as unknown as LogQuery), query, (item) => item),
+        toPageView(await registry.listPage(principal, query as unknown as LogQuery), query, (item) => item),
     },
     {
       method: 'POST',
@@ -147,7 +147,7 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
       access,
       input: { body: createBody },
       status: 201,
-      output: made,
+      output: createdAnswer,
       handle: async ({ principal, body }) => {
         const fields = body as WebhookFields & { name: string; url: string; events: string };
         const { webhook, secret } = await registry.create(principal, fields);
@@ -162,8 +162,8 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
       summary: 'One webhook',
       access,
       input: { params },
-      output: one,
-      handle: async ({ principal, params: { id = '' } }) => shown(principal, await registry.need(principal, id)),
+      output: singleAnswer,
+      handle: async ({ principal, params: { id = '' } }) => shown(principal, await registry.getWebhook(principal, id)),
     },
     {
       method: 'PATCH',
@@ -175,7 +175,7 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
         'A new `secret` leaves the one before valid for 24 hours. `enabled: false` holds what waits; `true` is the same as `/enable`.',
       access,
       input: { params, body: changeBody },
-      output: one,
+      output: singleAnswer,
       handle: async ({ principal, params: { id = '' }, body }) =>
         shown(principal, await registry.change(principal, id, body as WebhookFields)),
     },
@@ -199,13 +199,13 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
       summary: 'Enable a webhook: the failure counter begins again, held deliveries go out',
       access,
       input: { params, body: joi.object({}), optionalBody: true },
-      output: one,
+      output: singleAnswer,
       handle: async ({ principal, params: { id = '' } }) => shown(principal, await registry.enable(principal, id)),
     },
   ];
 }
 
-function actionRoutes(registry: Webhooks): RouteSpec[] {
+function buildActionRoutes(registry: Webhooks): RouteSpec[] {
   return [
     {
       method: 'POST',
@@ -215,7 +215,7 @@ function actionRoutes(registry: Webhooks): RouteSpec[] {
       description: 'One attempt, not counted, on a disabled webhook too. 200 also when the receiver failed.',
       access,
       input: { params, body: joi.object({}), optionalBody: true },
-      output: named('WebhookTested', whole({ delivery: named('TestDelivery', whole(answer)) })),
+      output: named('WebhookTested', whole({ delivery: named('TestDelivery', whole(responseFields)) })),
       handle: async ({ principal, params: { id = '' } }) => ({ delivery: await registry.test(principal, id) }),
     },
     {
@@ -225,7 +225,7 @@ function actionRoutes(registry: Webhooks): RouteSpec[] {
       summary: 'Make a new secret, shown once; the one before stays valid for 24 hours',
       access,
       input: { params, body: joi.object({}), optionalBody: true },
-      output: made,
+      output: createdAnswer,
       handle: async ({ principal, params: { id = '' } }) => {
         const { webhook, secret } = await registry.rotate(principal, id);
         return { webhook: await registry.view(principal, webhook), secret };
@@ -234,7 +234,7 @@ function actionRoutes(registry: Webhooks): RouteSpec[] {
   ];
 }
 
-function logRoutes({ registry, log, choices }: Parts): RouteSpec[] {
+function buildLogRoutes({ registry, log, choices }: Parts): RouteSpec[] {
   return [
     {
       method: 'GET',
@@ -249,9 +249,9 @@ function logRoutes({ registry, log, choices }: Parts): RouteSpec[] {
       handle: async ({ principal, params: { id = '' }, query }) => {
         const asked = query as unknown as DeliveryQuery;
         choices.filter(asked.event);
-        await registry.need(principal, id);
+        await registry.getWebhook(principal, id);
         const page = await log.deliveries(principal, id, asked);
-        return paged(page, query, (delivery) => deliveryView(delivery, sightOf(principal)));
+        return toPageView(page, query, (delivery) => toWebhookDeliveryView(delivery, getReaderAccess(principal)));
       },
     },
     {
@@ -265,7 +265,7 @@ function logRoutes({ registry, log, choices }: Parts): RouteSpec[] {
       input: { params, body: joi.object({}), optionalBody: true },
       output: named('DeliveryAnswer', whole({ delivery: deliveryShape })),
       handle: async ({ principal, params: { id = '' } }) => ({
-        delivery: deliveryView(await registry.redeliver(principal, id), sightOf(principal)),
+        delivery: toWebhookDeliveryView(await registry.redeliver(principal, id), getReaderAccess(principal)),
       }),
     },
     {
@@ -292,7 +292,7 @@ function logRoutes({ registry, log, choices }: Parts): RouteSpec[] {
         const since = timeParameter('since', asked.since);
         const until = timeParameter('until', asked.until);
         const times = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
-        return paged(await log.events(principal, { ...asked, ...times }), query, eventView);
+        return toPageView(await log.events(principal, { ...asked, ...times }), query, toWebhookEventView);
       },
     },
   ];

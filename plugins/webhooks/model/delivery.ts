@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import type { Doc } from '../../../kernel/contract.js';
 import { timeInGuid } from '../../../lib/text/guid.js';
-import type { Sight } from './reader.js';
+import type { ReaderAccess } from './reader.js';
 import type { StoredEvent } from './event.js';
 
 export const STATES = ['pending', 'success', 'retrying', 'exhausted', 'held', 'blocked', 'expired'] as const;
@@ -28,13 +28,13 @@ export interface DeliveryAttempt {
 }
 
 /** The excerpt as far as the reader may see it. */
-export const excerptFor = (
+export const getVisibleExcerpt = (
   { excerpt, public: open }: Pick<DeliveryAttempt, 'excerpt' | 'public'>,
-  sight: Sight,
+  sight: ReaderAccess,
 ): string | null => (sight === 'all' || (sight === 'public' && open === true) ? excerpt : null);
 
 /** The error as far as the reader may see it: one of the egress policy names internal addresses. */
-export const errorFor = ({ error }: Pick<DeliveryAttempt, 'error'>, sight: Sight): string | null =>
+export const getVisibleError = ({ error }: Pick<DeliveryAttempt, 'error'>, sight: ReaderAccess): string | null =>
   sight !== 'all' && error?.startsWith('blocked: ') === true ? 'blocked: the address is not allowed' : error;
 
 export interface Delivery extends Doc {
@@ -63,14 +63,14 @@ export interface Delivery extends Doc {
 /** States in which a delivery waits for an attempt. */
 export const AWAITING_ATTEMPT: readonly DeliveryState[] = ['pending', 'retrying'];
 /** Attempts that are kept: the whole schedule and some redeliveries. */
-export const KEEP_ATTEMPTS = 30;
+export const MAX_STORED_ATTEMPTS = 30;
 
 /**
  * In UUIDv7 layout, ordered like everything else that is listed by id. Its time is that of the event's id, so that it
  * follows from the two ids alone.
  * @param at Unix milliseconds, for an event whose id holds no time
  */
-export function deliveryId(webhook: string, event: string, at: number): string {
+export function buildDeliveryId(webhook: string, event: string, at: number): string {
   const bytes = createHash('sha256').update(webhook).update('\u001f').update(event).digest().subarray(0, 16);
   const time = (event.startsWith('evt_') ? timeInGuid(event.slice('evt_'.length)) : null) ?? at;
   bytes.writeUIntBE(Math.max(0, Math.min(time, 2 ** 48 - 1)), 0, 6);
@@ -81,15 +81,15 @@ export function deliveryId(webhook: string, event: string, at: number): string {
 }
 
 /** Every id of a delivery whose event came before this time is less. @param at Unix milliseconds */
-export function firstIdOf(at: number): string {
+export function getFirstId(at: number): string {
   const time = Math.max(0, at).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
 /** A delivery that is due from now on, for any process. @param now RFC 3339 */
-export function newDelivery(webhook: string, event: StoredEvent, now: string): Delivery {
+export function createDelivery(webhook: string, event: StoredEvent, now: string): Delivery {
   return {
-    id: deliveryId(webhook, event.id, Date.parse(event.timestamp) || 0),
+    id: buildDeliveryId(webhook, event.id, Date.parse(event.timestamp) || 0),
     webhook_id: webhook,
     event_id: event.id,
     event: event.event,
@@ -108,9 +108,9 @@ export function newDelivery(webhook: string, event: StoredEvent, now: string): D
 
 export type AttemptView = Omit<DeliveryAttempt, 'public'>;
 
-export function attemptView(attempt: DeliveryAttempt, sight: Sight): AttemptView {
+export function toAttemptView(attempt: DeliveryAttempt, sight: ReaderAccess): AttemptView {
   const { public: _open, ...shown } = attempt;
-  return { ...shown, error: errorFor(attempt, sight), excerpt: excerptFor(attempt, sight) };
+  return { ...shown, error: getVisibleError(attempt, sight), excerpt: getVisibleExcerpt(attempt, sight) };
 }
 
 export interface DeliveryView {
@@ -127,7 +127,7 @@ export interface DeliveryView {
   updated_at: string;
 }
 
-export const deliveryView = (delivery: Delivery, sight: Sight): DeliveryView => ({
+export const toWebhookDeliveryView = (delivery: Delivery, sight: ReaderAccess): DeliveryView => ({
   id: delivery.id,
   webhook_id: delivery.webhook_id,
   event_id: delivery.event_id,
@@ -135,7 +135,7 @@ export const deliveryView = (delivery: Delivery, sight: Sight): DeliveryView => 
   project_slug: delivery.project_slug,
   state: delivery.state,
   attempt_count: delivery.made,
-  attempts: delivery.attempts.map((attempt) => attemptView(attempt, sight)),
+  attempts: delivery.attempts.map((attempt) => toAttemptView(attempt, sight)),
   next_attempt_at: delivery.next_at ?? null,
   created_at: delivery.created_at,
   updated_at: delivery.updated_at,

@@ -12,7 +12,7 @@ export const ALL_EVENTS = '*';
  * What `*` does not bring: a webhook gets the token of such an event only when it names the event. Event → the scopes
  * of that token, which hold as well while the plugin that makes it is off.
  */
-export const BY_NAME_ALONE: ReadonlyMap<string, readonly string[]> = new Map([
+export const EXPLICIT_EVENTS: ReadonlyMap<string, readonly string[]> = new Map([
   [AGENT_REQUESTED.event, AGENT_TOKEN_SCOPES],
 ]);
 
@@ -47,7 +47,7 @@ export interface SubscribableEvent {
  * What a webhook may ask for by name, beside `*`.
  * @param registered the events of all installed plugins
  */
-export function subscribable(registered: readonly string[]): SubscribableEvent[] {
+export function listSubscribableEvents(registered: readonly string[]): SubscribableEvent[] {
   const others = registered.filter((name) => !(name in CONTRACT_EVENTS) && name !== TEST_EVENT);
   return [
     ...Object.entries(CONTRACT_EVENTS).map(([name, description]) => ({ name, description })),
@@ -56,7 +56,7 @@ export function subscribable(registered: readonly string[]): SubscribableEvent[]
 }
 
 /** `a, b,a` → `['a', 'b']`; a list is taken as it is. */
-export function eventList(given: string | readonly string[]): string[] {
+export function parseEventList(given: string | readonly string[]): string[] {
   const all = (typeof given === 'string' ? given.split(',') : given).map((name) => name.trim());
   return [...new Set(all.filter((name) => name !== ''))];
 }

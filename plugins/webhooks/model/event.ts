@@ -6,12 +6,12 @@ import type { Doc, DomainEvent } from '../../../kernel/contract.js';
 import { eventPage } from '../../../ports/domain/event-page.js';
 
 /** Contract 70: a payload is at most 20 kB. */
-export const MAX_BODY = 20_000;
+export const MAX_BODY_BYTES = 20_000;
 /** What long texts are cut to when the payload is too large, one after the other until it fits. */
-const CUTS = [2_000, 500, 100];
-const LONGEST_URL = 1_000;
+const CUT_LENGTHS = [2_000, 500, 100];
+const MAX_URL_CHARACTERS = 1_000;
 /** Half of a character that a cut went through. */
-const HALF = /[\uD800-\uDBFF]$/;
+const HALF_SURROGATE = /[\uD800-\uDBFF]$/;
 
 /** The document's id is the event's. */
 export interface StoredEvent extends Doc {
@@ -37,10 +37,10 @@ export interface EventView {
 }
 
 /** The event as its payload shows it. */
-export const eventView = ({ body }: StoredEvent): EventView => JSON.parse(body) as EventView;
+export const toWebhookEventView = ({ body }: StoredEvent): EventView => JSON.parse(body) as EventView;
 
 /** With the address of the page that it is about (contract 70, payload). @param baseUrl `server.base_url` */
-export function withUrl<T extends Pick<DomainEvent, 'event' | 'data'>>(event: T, baseUrl: string): T {
+export function addPageUrl<T extends Pick<DomainEvent, 'event' | 'data'>>(event: T, baseUrl: string): T {
   const { data } = event;
   const path = eventPage(event.event, data);
   if (path === null || typeof data !== 'object' || data === null || 'url' in data) return event;
@@ -48,37 +48,40 @@ export function withUrl<T extends Pick<DomainEvent, 'event' | 'data'>>(event: T,
 }
 
 /** @param now RFC 3339. @param by this process. @param to ids of the webhooks that want it */
-export function storedEvent(event: DomainEvent, now: string, by: string, to: readonly string[]): StoredEvent {
+export function toStoredEvent(event: DomainEvent, now: string, by: string, to: readonly string[]): StoredEvent {
   const { id, event: name, timestamp, project_slug } = event;
   const head = { event: name, timestamp, project_slug };
   const marker = to.length === 0 ? {} : { fan_at: now, fan_by: by, fan_to: [...to] };
-  return { id, ...head, body: payload(event), stored_at: now, ...marker };
+  return { id, ...head, body: buildPayload(event), stored_at: now, ...marker };
 }
 
 /** The payload, cut to its limit: long texts first, then everything but plain values, then all data. */
-export function payload({ id, event, timestamp, project_slug, data }: DomainEvent): string {
+export function buildPayload({ id, event, timestamp, project_slug, data }: DomainEvent): string {
   const text = (value: unknown): string => JSON.stringify({ id, event, timestamp, project_slug, data: value });
   const given: unknown = data ?? {};
   const members: [string, unknown][] = typeof given === 'object' && given !== null ? Object.entries(given) : [];
   const plain = Object.fromEntries(members.filter(([, value]) => typeof value !== 'object' || value === null));
   const versions = [
     () => given,
-    ...CUTS.map((length) => () => shortened(given, length)),
-    () => ({ ...(shortened(plain, 100) as object), truncated: true }),
+    ...CUT_LENGTHS.map((length) => () => shortenTexts(given, length)),
+    () => ({ ...(shortenTexts(plain, 100) as object), truncated: true }),
   ];
   for (const version of versions) {
     const body = text(version());
-    if (Buffer.byteLength(body) <= MAX_BODY) return body;
+    if (Buffer.byteLength(body) <= MAX_BODY_BYTES) return body;
   }
   return text({ truncated: true });
 }
 
-function shortened(value: unknown, length: number): unknown {
-  if (typeof value === 'string') return value.length > length ? `${value.slice(0, length).replace(HALF, '')}…` : value;
-  if (Array.isArray(value)) return value.map((element) => shortened(element, length));
+function shortenTexts(value: unknown, length: number): unknown {
+  if (typeof value === 'string')
+    return value.length > length ? `${value.slice(0, length).replace(HALF_SURROGATE, '')}…` : value;
+  if (Array.isArray(value)) return value.map((element) => shortenTexts(element, length));
   if (typeof value !== 'object' || value === null) return value;
   // Half an address leads nowhere.
   const cut = (key: string, member: unknown): unknown =>
-    key === 'url' && typeof member === 'string' && member.length <= LONGEST_URL ? member : shortened(member, length);
+    key === 'url' && typeof member === 'string' && member.length <= MAX_URL_CHARACTERS
+      ? member
+      : shortenTexts(member, length);
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, cut(key, member)]));
 }

@@ -2,20 +2,20 @@
 import type { Principal } from '../../../kernel/contract.js';
 
 /** How much of receivers' answers: all, none, or those from public addresses alone. */
-export type Sight = 'all' | 'public' | 'none';
+export type ReaderAccess = 'all' | 'public' | 'none';
 
 /** A token that is bound to a project sees and touches that project's alone. */
-export const projectOf = (principal: Principal): string | null =>
+export const getBoundProject = (principal: Principal): string | null =>
   principal.kind === 'token' ? principal.project : null;
 
 /** Members see neither answers nor whole URLs, and change nothing. */
 export const isAdmin = (principal: Principal): boolean => principal.kind !== 'session' || principal.role === 'admin';
 
 /** What a private address answers is for administrators and for tokens of the whole service. */
-export function sightOf(principal: Principal): Sight {
+export function getReaderAccess(principal: Principal): ReaderAccess {
   if (!isAdmin(principal)) return 'none';
-  return projectOf(principal) === null ? 'all' : 'public';
+  return getBoundProject(principal) === null ? 'all' : 'public';
 }
 
 /** Scheme and host: a URL may carry a secret in its path. */
-export const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : '');
+export const getUrlOrigin = (url: string): string => (URL.canParse(url) ? new URL(url).origin : '');

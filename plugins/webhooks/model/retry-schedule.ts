@@ -29,7 +29,7 @@ export interface FailedAttempt {
  * @param random 0 ≤ x < 1
  * @returns how long to wait, or null when the delivery has ended
  */
-export function delayAfter(failures: number, failure: FailedAttempt, random: number): number | null {
+export function getRetryDelay(failures: number, failure: FailedAttempt, random: number): number | null {
   const delay = DELAYS_MS[failures - 1];
   if (delay === undefined || failure.status_code === 410) return null;
   const jitter = 1 - JITTER + 2 * JITTER * random;
@@ -40,10 +40,10 @@ export function delayAfter(failures: number, failure: FailedAttempt, random: num
 }
 
 /** The longest that a delivery with so many failures may wait for its next attempt. */
-export const longestDelay = (failures: number): number => 2 * Math.max(DELAYS_MS[failures - 1] ?? 0, MINUTE);
+export const getMaxDelay = (failures: number): number => 2 * Math.max(DELAYS_MS[failures - 1] ?? 0, MINUTE);
 
 /** Seconds or an HTTP date. @param now Unix milliseconds. @returns milliseconds from now, or null when it is neither */
-export function retryAfter(header: string | undefined, now: number): number | null {
+export function parseRetryAfter(header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? '';
   if (/^\d{1,20}$/.test(text)) return Number(text) * SECOND;
   const at = /[a-z]/i.test(text) ? Date.parse(text) : NaN;

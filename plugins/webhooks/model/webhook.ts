@@ -3,7 +3,7 @@ import joi from 'joi';
 import { named, unlisted, type Doc } from '../../../kernel/contract.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import type { Delivery } from './delivery.js';
-import { ALL_EVENTS, BY_NAME_ALONE, TEST_EVENT } from './event-names.js';
+import { ALL_EVENTS, EXPLICIT_EVENTS, TEST_EVENT } from './event-names.js';
 
 /** Consecutive deliveries that may fail before a webhook disables itself. */
 export const MAX_FAILURES = 20;
@@ -45,15 +45,15 @@ export interface WebhookFields {
 }
 
 /** Whether an event that happens now gets a delivery. */
-export function wants(webhook: Webhook, event: Pick<DomainEvent, 'event' | 'project_slug'>): boolean {
+export function isSubscribedTo(webhook: Webhook, event: Pick<DomainEvent, 'event' | 'project_slug'>): boolean {
   if (!webhook.enabled || event.event === TEST_EVENT) return false;
   if (webhook.project_slug !== null && webhook.project_slug !== event.project_slug) return false;
   if (webhook.events.includes(event.event)) return true;
-  return webhook.events.includes(ALL_EVENTS) && !BY_NAME_ALONE.has(event.event);
+  return webhook.events.includes(ALL_EVENTS) && !EXPLICIT_EVENTS.has(event.event);
 }
 
 /** The host, for health and logs: a URL may carry a secret in its path. */
-export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
+export const getUrlHost = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
 const line = (max: number) =>
   joi
@@ -119,7 +119,7 @@ export interface WebhookView {
 }
 
 /** @param last the delivery that was attempted last. @param now RFC 3339 */
-export function webhookView(webhook: Webhook, last: Delivery | null, now: string): WebhookView {
+export function toWebhookView(webhook: Webhook, last: Delivery | null, now: string): WebhookView {
   const { previous } = webhook;
   return {
     id: webhook.id,
@@ -133,14 +133,14 @@ export function webhookView(webhook: Webhook, last: Delivery | null, now: string
     failure_count: webhook.failures,
     disabled_reason: webhook.disabled_reason,
     disabled_at: webhook.disabled_at,
-    last_delivery: last && lastDelivery(last),
+    last_delivery: last && toLastDelivery(last),
     created_by: webhook.created_by,
     created_at: webhook.created_at,
     updated_at: webhook.updated_at,
   };
 }
 
-function lastDelivery(delivery: Delivery): LastDelivery | null {
+function toLastDelivery(delivery: Delivery): LastDelivery | null {
   const attempt = delivery.attempts.at(-1);
   if (attempt === undefined) return null;
   const { at, status_code, error } = attempt;

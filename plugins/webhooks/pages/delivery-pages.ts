@@ -2,41 +2,41 @@
 import { formPage, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import { notFound } from '../../../kernel/errors.js';
-import { deliveryView, type Delivery } from '../model/delivery.js';
-import { changing, crumb, params, pretty, toned, reading, uuid, type WebhookPageParts } from './shown.js';
-import { isAdmin, sightOf } from '../model/reader.js';
+import { toWebhookDeliveryView, type Delivery } from '../model/delivery.js';
+import { writeAccess, crumb, params, formatJson, addTone, readAccess, uuid, type WebhookPageParts } from './shared.js';
+import { isAdmin, getReaderAccess } from '../model/reader.js';
 import type { Webhook } from '../model/webhook.js';
 
 const REFRESH_SECONDS = 2;
 /** Due, or under way, for no longer than this: a receiver has 15 s, and the workers may be behind. */
-const SOON_MS = 60_000;
+const SOON_WINDOW_MS = 60_000;
 
-function soon({ state, next_at, lease_by, updated_at }: Delivery, now: number): boolean {
+function isDueSoon({ state, next_at, lease_by, updated_at }: Delivery, now: number): boolean {
   if (lease_by !== undefined) return true;
   if (state !== 'pending' || next_at === undefined) return false;
-  return now - Date.parse(updated_at) < SOON_MS;
+  return now - Date.parse(updated_at) < SOON_WINDOW_MS;
 }
 
 /** What the last attempt came to; null before the first. */
-function outcomeOf({ attempts, state, next_at }: Delivery): object | null {
+function toOutcomeView({ attempts, state, next_at }: Delivery): object | null {
   const last = attempts.at(-1);
   if (last === undefined) return null;
   return { ...last, ok: last.error === null, state, next_at: state === 'retrying' ? (next_at ?? null) : null };
 }
 
-export function deliveryPages({ registry, choices, log, clock }: WebhookPageParts): PageSpec[] {
+export function buildDeliveryPages({ registry, choices, log, clock }: WebhookPageParts): PageSpec[] {
   const input = { params: params.append({ delivery: uuid }) };
   const path = '/webhooks/{id}/deliveries/{delivery}';
   const need = async (request: HttpRequest): Promise<{ webhook: Webhook; delivery: Delivery }> => {
-    const webhook = await registry.need(request.principal, request.params['id'] ?? '');
+    const webhook = await registry.getWebhook(request.principal, request.params['id'] ?? '');
     const delivery = await log.need(request.principal, request.params['delivery'] ?? '');
     if (delivery.webhook_id !== webhook.id) throw notFound(`delivery ${delivery.id} of this webhook`);
     return { webhook, delivery };
   };
   const view = async (request: HttpRequest, problem: string | null = null): Promise<View> => {
     const { webhook, delivery } = await need(request);
-    const sight = sightOf(request.principal);
-    const shown = deliveryView(delivery, sight);
+    const sight = getReaderAccess(request.principal);
+    const shown = toWebhookDeliveryView(delivery, sight);
     const event = await log.event(delivery.event_id);
     return new View('delivery', {
       title: `Delivery of ${delivery.event}`,
@@ -44,23 +44,23 @@ export function deliveryPages({ registry, choices, log, clock }: WebhookPagePart
       projects: await choices.projects(),
       webhook,
       problem,
-      delivery: toned(shown),
+      delivery: addTone(shown),
       admin: isAdmin(request.principal),
       answers: sight !== 'none',
       attempts: shown.attempts.toReversed().map((one) => Object.assign(one, { ok: one.error === null })),
       under_way: delivery.lease_by !== undefined,
-      outcome: outcomeOf(delivery),
+      outcome: toOutcomeView(delivery),
       // While something is to come at any moment, the page follows by itself, without scripts too.
-      ...(soon(delivery, clock.now()) && { refresh_seconds: REFRESH_SECONDS }),
+      ...(isDueSoon(delivery, clock.now()) && { refresh_seconds: REFRESH_SECONDS }),
       held_at: delivery.held_at ?? null,
-      body: event === null ? null : pretty(event.body),
+      body: event === null ? null : formatJson(event.body),
       crumbs: [crumb, { label: webhook.name, href: `/webhooks/${webhook.id}` }, { label: delivery.event }],
     });
   };
   return [
-    { path, title: 'Delivery', access: reading, input, handle: (request) => view(request) },
+    { path, title: 'Delivery', access: readAccess, input, handle: (request) => view(request) },
     formPage(
-      { path: `${path}/redeliver`, title: 'Delivery', access: changing, input },
+      { path: `${path}/redeliver`, title: 'Delivery', access: writeAccess, input },
       async (request) => {
         const { webhook, delivery } = await need(request);
         await registry.redeliver(request.principal, delivery.id);

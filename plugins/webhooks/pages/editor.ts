@@ -2,17 +2,21 @@
 import { formPage, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { ALL_EVENTS } from '../model/event-names.js';
 import { changeBody, createBody } from '../model/webhook.js';
-import { bodyOf, chosenEvents, typed } from './form.js';
-import { changing, crumb, params, title, to, type WebhookPageParts } from './shown.js';
-import { withSecret } from './webhook.js';
+import { readWebhookForm, getChosenEvents, getFormFields } from './form.js';
+import { writeAccess, crumb, params, title, to, type WebhookPageParts } from './shared.js';
+import { renderWithSecret } from './webhook.js';
 
 /** The form, of a new or a known webhook; with what was typed when it was refused. */
-async function editor({ registry, choices }: WebhookPageParts, request: HttpRequest, problem?: Problem): Promise<View> {
+async function renderEditor(
+  { registry, choices }: WebhookPageParts,
+  request: HttpRequest,
+  problem?: Problem,
+): Promise<View> {
   const id = request.params['id'];
   const known =
-    id === undefined ? null : await registry.view(request.principal, await registry.need(request.principal, id));
-  const form = problem !== undefined ? typed(request) : (known ?? { events: ALL_EVENTS, enabled: true });
-  const chosen = problem !== undefined ? chosenEvents(request) : (known?.events ?? ALL_EVENTS).split(',');
+    id === undefined ? null : await registry.view(request.principal, await registry.getWebhook(request.principal, id));
+  const form = problem !== undefined ? getFormFields(request) : (known ?? { events: ALL_EVENTS, enabled: true });
+  const chosen = problem !== undefined ? getChosenEvents(request) : (known?.events ?? ALL_EVENTS).split(',');
   const names = [
     {
       name: ALL_EVENTS,
@@ -22,7 +26,7 @@ async function editor({ registry, choices }: WebhookPageParts, request: HttpRequ
   return new View('webhook-form', {
     known,
     form,
-    enabled: problem === undefined ? (known?.enabled ?? true) : typed(request)['enabled'] === 'true',
+    enabled: problem === undefined ? (known?.enabled ?? true) : getFormFields(request)['enabled'] === 'true',
     names: [...names, ...choices.names()].map((one) => Object.assign(one, { checked: chosen.includes(one.name) })),
     has_key: choices.hasKey,
     projects: await choices.projects(),
@@ -32,26 +36,31 @@ async function editor({ registry, choices }: WebhookPageParts, request: HttpRequ
   });
 }
 
-export function editPages(parts: WebhookPageParts): PageSpec[] {
+export function buildEditPages(parts: WebhookPageParts): PageSpec[] {
   const { registry } = parts;
-  const again = (request: HttpRequest, problem?: Problem): Promise<View> => editor(parts, request, problem);
-  const edit = { path: '/webhooks/{id}/edit', title: 'Edit webhook', access: changing, input: { params } };
+  const again = (request: HttpRequest, problem?: Problem): Promise<View> => renderEditor(parts, request, problem);
+  const edit = { path: '/webhooks/{id}/edit', title: 'Edit webhook', access: writeAccess, input: { params } };
   return [
-    { path: '/webhooks/new', title: 'New webhook', access: changing, handle: (request) => editor(parts, request) },
+    {
+      path: '/webhooks/new',
+      title: 'New webhook',
+      access: writeAccess,
+      handle: (request) => renderEditor(parts, request),
+    },
     formPage(
-      { path: '/webhooks', title, access: changing, creates: true },
+      { path: '/webhooks', title, access: writeAccess, creates: true },
       async (request) => {
-        const { webhook, secret } = await registry.create(request.principal, bodyOf(request, createBody));
+        const { webhook, secret } = await registry.create(request.principal, readWebhookForm(request, createBody));
         if (secret === null) return to(webhook, 'Webhook created.');
-        return withSecret(parts, request, webhook.id, { heading: 'Webhook created', secret });
+        return renderWithSecret(parts, request, webhook.id, { heading: 'Webhook created', secret });
       },
       again,
     ),
-    { ...edit, handle: (request) => editor(parts, request) },
+    { ...edit, handle: (request) => renderEditor(parts, request) },
     formPage(
       edit,
       async (request) => {
-        const input = bodyOf(request, changeBody);
+        const input = readWebhookForm(request, changeBody);
         return to(await registry.change(request.principal, request.params['id'] ?? '', input), 'Webhook saved.');
       },
       again,

@@ -3,15 +3,15 @@ import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import type { EventQuery } from '../deliveries/log.js';
 import { eventPage } from '../../../ports/domain/event-page.js';
-import { eventView, type EventView } from '../model/event.js';
-import { crumb, cursor, PAGE, pretty, reading, type WebhookPageParts } from './shown.js';
+import { toWebhookEventView, type EventView } from '../model/event.js';
+import { crumb, cursor, PAGE_SIZE, formatJson, readAccess, type WebhookPageParts } from './shared.js';
 
-export function eventPages({ choices, log }: WebhookPageParts): PageSpec[] {
+export function buildEventPages({ choices, log }: WebhookPageParts): PageSpec[] {
   return [
     {
       path: '/webhooks/events',
       title: 'Event log',
-      access: reading,
+      access: readAccess,
       projectQuery: 'project_slug',
       input: {
         query: joi.object({
@@ -27,14 +27,14 @@ export function eventPages({ choices, log }: WebhookPageParts): PageSpec[] {
           cursor: after,
         } = request.query as { event?: string; project_slug?: string; cursor?: string };
         const query: EventQuery = {
-          limit: PAGE,
+          limit: PAGE_SIZE,
           ...(event && { event }),
           ...(project_slug && { project_slug }),
           ...(after !== undefined && { cursor: after }),
         };
         const page = await log.events(request.principal, query);
         const items = page.items.map((stored) =>
-          Object.assign(aboutOf(eventView(stored)), { body: pretty(stored.body) }),
+          Object.assign(addSubject(toWebhookEventView(stored)), { body: formatJson(stored.body) }),
         );
         const names = choices.names().map(({ name }) => ({ value: name, label: name }));
         const crumbs = [crumb, { label: 'Event log' }];
@@ -50,19 +50,19 @@ export function eventPages({ choices, log }: WebhookPageParts): PageSpec[] {
   ];
 }
 
-const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+const toText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
 /**
  * Adds to the event, a view made for this page, the name of what it is about and its page: the ref and title of an
  * item, a monitor, a version.
  */
-function aboutOf(event: EventView): EventView & { about: string; href: string | null } {
+function addSubject(event: EventView): EventView & { about: string; href: string | null } {
   const data = (typeof event.data === 'object' && event.data !== null ? event.data : {}) as Record<string, unknown>;
-  const [ref, title] = [textOf(data['ref']), textOf(data['title'])];
-  const [product, version] = [textOf(data['product']), textOf(data['version'])];
-  const release = version === null ? null : [product, version, textOf(data['channel'])].filter(Boolean).join(' ');
-  const license = textOf(data['client_ref']) ?? product;
-  const named = title ?? textOf(data['name']) ?? textOf(data['source']) ?? release ?? license ?? textOf(data['id']);
+  const [ref, title] = [toText(data['ref']), toText(data['title'])];
+  const [product, version] = [toText(data['product']), toText(data['version'])];
+  const release = version === null ? null : [product, version, toText(data['channel'])].filter(Boolean).join(' ');
+  const license = toText(data['client_ref']) ?? product;
+  const named = title ?? toText(data['name']) ?? toText(data['source']) ?? release ?? license ?? toText(data['id']);
   const about = [ref, named].filter((part) => part !== null).join(' ') || event.event;
   return Object.assign(event, { about, href: eventPage(event.event, data) });
 }

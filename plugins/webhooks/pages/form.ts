@@ -4,7 +4,7 @@ import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import { ALL_EVENTS } from '../model/event-names.js';
 import type { WebhookFields } from '../model/webhook.js';
 
-export function typed(request: HttpRequest): Record<string, unknown> {
+export function getFormFields(request: HttpRequest): Record<string, unknown> {
   return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
 }
 
@@ -12,8 +12,8 @@ export function typed(request: HttpRequest): Record<string, unknown> {
  * What is ticked. Single events that are ticked beside "all events" are what somebody chose: without them there is no
  * need to.
  */
-export function chosenEvents(request: HttpRequest): unknown[] {
-  const ticked = [typed(request)['events'] ?? []].flat();
+export function getChosenEvents(request: HttpRequest): unknown[] {
+  const ticked = [getFormFields(request)['events'] ?? []].flat();
   const single = ticked.filter((name) => name !== ALL_EVENTS);
   return single.length > 0 ? single : ticked;
 }
@@ -22,12 +22,12 @@ export function chosenEvents(request: HttpRequest): unknown[] {
  * Check boxes are lists, an unticked one is false; an empty secret lets the service generate one.
  * @throws ServiceError validation_failed
  */
-export function bodyOf(
+export function readWebhookForm(
   request: HttpRequest,
   schema: joi.ObjectSchema,
 ): WebhookFields & { name: string; url: string; events: string[] } {
-  const form = typed(request);
-  const given = { ...form, events: chosenEvents(request), enabled: form['enabled'] === 'true' };
+  const form = getFormFields(request);
+  const given = { ...form, events: getChosenEvents(request), enabled: form['enabled'] === 'true' };
   const secret = form['use_webhook_key'] === 'true' ? null : form['secret'] || undefined;
-  return fromForm(schema, { ...given, secret }) as ReturnType<typeof bodyOf>;
+  return fromForm(schema, { ...given, secret }) as ReturnType<typeof readWebhookForm>;
 }

@@ -3,12 +3,12 @@ import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import { isAdmin } from '../model/reader.js';
-import { cursor, PAGE, reading, stated, title, type WebhookPageParts } from './shown.js';
+import { cursor, PAGE_SIZE, readAccess, toStateView, title, type WebhookPageParts } from './shared.js';
 
 /** Webhooks of the list whose last attempts are followed; of the others what changes the counts is. */
-const FOLLOWED = 19;
+const MAX_LIVE_WEBHOOKS = 19;
 
-export function listPages({ registry, choices }: WebhookPageParts): PageSpec[] {
+export function buildListPages({ registry, choices }: WebhookPageParts): PageSpec[] {
   return [
     {
       path: '/webhooks',
@@ -19,18 +19,19 @@ export function listPages({ registry, choices }: WebhookPageParts): PageSpec[] {
         icon: 'webhook',
         order: 40,
         also: ['hooks', 'deliveries', 'events', 'integrations', 'callbacks'],
-        badge: async () => (await registry.broken()).length || null,
+        badge: async () => (await registry.listBroken()).length || null,
       },
-      access: reading,
+      access: readAccess,
       input: { query: joi.object({ cursor }) },
       handle: async (request) => {
         const after = request.query['cursor'] as string | undefined;
-        const page = await registry.page(request.principal, { limit: PAGE, cursor: after });
+        const page = await registry.listPage(request.principal, { limit: PAGE_SIZE, cursor: after });
         return new View('webhooks', {
-          live_topics: ['webhooks', ...page.items.slice(0, FOLLOWED).map(({ id }) => liveSubject('webhook', id))].join(
-            ' ',
-          ),
-          items: page.items.map(stated),
+          live_topics: [
+            'webhooks',
+            ...page.items.slice(0, MAX_LIVE_WEBHOOKS).map(({ id }) => liveSubject('webhook', id)),
+          ].join(' '),
+          items: page.items.map(toStateView),
           admin: isAdmin(request.principal),
           projects: await choices.projects(),
           next_cursor: page.next,

@@ -4,14 +4,14 @@ import type { WebhookDeps } from '../deps.js';
 import type { WebhookServices } from '../services.js';
 
 /** The mark is for every reader, and told to none. */
-const WHOLE = { kind: 'shared_key' } as const;
+const UNRESTRICTED_READER = { kind: 'shared_key' } as const;
 
 /**
  * `webhooks`: how many deliveries are in each state, the newest change of a webhook, and what this process has
  * attempted. `webhook`, by its id: its deliveries in each state and its last attempt, by whichever process: one that
  * ends as it was leaves the counts as they are. `delivery`, by its id: its state and its attempts.
  */
-export const webhookTopics = (
+export const buildWebhookTopics = (
   { webhooks, deliveries }: Pick<WebhookDeps, 'webhooks' | 'deliveries'>,
   { workers, log }: Pick<WebhookServices, 'workers' | 'log'>,
 ): LiveTopic[] => [
@@ -25,7 +25,11 @@ export const webhookTopics = (
   {
     name: 'webhook',
     mark: async (id) => {
-      const [webhook, states, last] = await Promise.all([webhooks.get(id), log.states(id), log.last(WHOLE, id)]);
+      const [webhook, states, last] = await Promise.all([
+        webhooks.get(id),
+        log.states(id),
+        log.last(UNRESTRICTED_READER, id),
+      ]);
       return JSON.stringify([webhook?.updated_at, webhook?.enabled, states, last?.id, last?.made, last?.state]);
     },
   },

@@ -4,21 +4,21 @@
  */
 import { View, type PageSpec, type PanelSpec } from '../../../kernel/contract.js';
 import type { Webhooks } from '../administration/webhooks.js';
-import { hostOf } from '../model/webhook.js';
-import { deliveryPages } from './delivery-pages.js';
-import { eventPages } from './event-log.js';
-import { editPages } from './editor.js';
-import { listPages } from './list.js';
-import type { WebhookPageParts } from './shown.js';
-import { detailPages } from './webhook.js';
+import { getUrlHost } from '../model/webhook.js';
+import { buildDeliveryPages } from './delivery-pages.js';
+import { buildEventPages } from './event-log.js';
+import { buildEditPages } from './editor.js';
+import { buildListPages } from './list.js';
+import type { WebhookPageParts } from './shared.js';
+import { buildDetailPages } from './webhook.js';
 
 export function pages(parts: WebhookPageParts): PageSpec[] {
   return [
-    ...listPages(parts),
-    ...editPages(parts),
-    ...eventPages(parts),
-    ...detailPages(parts),
-    ...deliveryPages(parts),
+    ...buildListPages(parts),
+    ...buildEditPages(parts),
+    ...buildEventPages(parts),
+    ...buildDetailPages(parts),
+    ...buildDeliveryPages(parts),
   ];
 }
 
@@ -30,10 +30,10 @@ export function panels(registry: Webhooks): PanelSpec[] {
       kind: 'attention',
       order: 30,
       load: async ({ role }) => {
-        const broken = await registry.broken();
+        const broken = await registry.listBroken();
         if (broken.length === 0) return null;
         const items = broken.map(({ id, name, url, disabled_reason, disabled_at }) => {
-          return { id, name, reason: disabled_reason, at: disabled_at, host: hostOf(url) };
+          return { id, name, reason: disabled_reason, at: disabled_at, host: getUrlHost(url) };
         });
         return new View('panel-disabled', { items, admin: role === 'admin' });
       },

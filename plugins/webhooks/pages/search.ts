@@ -3,9 +3,9 @@ import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { Webhooks } from '../administration/webhooks.js';
 
 /** There are few; the newest so many are looked through. */
-const LOOKED_THROUGH = 200;
+const MAX_SEARCHED_WEBHOOKS = 200;
 
-export const webhookSearch = (registry: Pick<Webhooks, 'page'>): SearchProvider => ({
+export const createWebhookSearch = (registry: Pick<Webhooks, 'listPage'>): SearchProvider => ({
   label: 'Webhooks',
   icon: 'webhook',
   order: 60,
@@ -14,7 +14,7 @@ export const webhookSearch = (registry: Pick<Webhooks, 'page'>): SearchProvider 
     { verb: 'New', also: ['add', 'create'], noun: 'webhook', nouns: ['hook'], href: '/webhooks/new', role: 'admin' },
   ],
   find: async ({ words, limit, principal }) => {
-    const { items } = await registry.page(principal, { limit: LOOKED_THROUGH });
+    const { items } = await registry.listPage(principal, { limit: MAX_SEARCHED_WEBHOOKS });
     const found = items.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
     return found.slice(0, limit).map(({ id, name, enabled }) => ({
       title: name,

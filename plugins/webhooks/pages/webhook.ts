@@ -4,53 +4,57 @@ import { pageActions, problemText, Redirect, View, type HttpRequest, type PageSp
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import type { DeliveryQuery } from '../deliveries/log.js';
-import { AWAITING_ATTEMPT, deliveryView, STATES, type DeliveryState } from '../model/delivery.js';
-import { isAdmin, sightOf } from '../model/reader.js';
-import { typed } from './form.js';
+import { AWAITING_ATTEMPT, toWebhookDeliveryView, STATES, type DeliveryState } from '../model/delivery.js';
+import { isAdmin, getReaderAccess } from '../model/reader.js';
+import { getFormFields } from './form.js';
 import {
-  changing,
+  writeAccess,
   crumb,
   cursor,
-  PAGE,
+  PAGE_SIZE,
   params,
-  reading,
-  stated,
+  readAccess,
+  toStateView,
   title,
   to,
-  toned,
+  addTone,
   uuid,
   type WebhookPageParts,
-} from './shown.js';
+} from './shared.js';
 
 /** One webhook with its deliveries, and what was just done with it. */
-async function shown(
+async function renderWebhook(
   { registry, choices, log }: WebhookPageParts,
   request: HttpRequest,
   id: string,
   done: Record<string, unknown> = {},
 ): Promise<View> {
-  const webhook = await registry.need(request.principal, id);
+  const webhook = await registry.getWebhook(request.principal, id);
   const { state, cursor: after } = request.query as { state?: DeliveryState; cursor?: string };
-  const query: DeliveryQuery = { limit: PAGE, ...(state && { state }), ...(after !== undefined && { cursor: after }) };
+  const query: DeliveryQuery = {
+    limit: PAGE_SIZE,
+    ...(state && { state }),
+    ...(after !== undefined && { cursor: after }),
+  };
   const [view, page, counts] = await Promise.all([
     registry.view(request.principal, webhook),
     log.deliveries(request.principal, id, query),
     log.states(id),
   ]);
   const path = `/webhooks/${id}`;
-  const sight = sightOf(request.principal);
+  const sight = getReaderAccess(request.principal);
   const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
   const waiting = AWAITING_ATTEMPT.reduce((sum, one) => sum + (counts[one] ?? 0), 0);
   return new View('webhook', {
     total: all,
     waiting,
     title: webhook.name,
-    webhook: stated(view),
+    webhook: toStateView(view),
     live_topics: liveSubject('webhook', id),
     projects: await choices.projects(),
     admin: isAdmin(request.principal),
     items: page.items.map((delivery) => ({
-      ...toned(deliveryView(delivery, sight)),
+      ...addTone(toWebhookDeliveryView(delivery, sight)),
       last: delivery.attempts.at(-1) ?? null,
     })),
     next_cursor: page.next,
@@ -70,16 +74,16 @@ async function shown(
 }
 
 /** The webhook's page with a secret, which is seen this once. */
-export const withSecret = async (
+export const renderWithSecret = async (
   parts: WebhookPageParts,
   request: HttpRequest,
   id: string,
   made: { heading: string; secret: string; rotated?: boolean },
 ): Promise<View> =>
-  (await shown(parts, request, id, made)).shownOnce({ label: 'The webhook', href: `/webhooks/${id}` });
+  (await renderWebhook(parts, request, id, made)).shownOnce({ label: 'The webhook', href: `/webhooks/${id}` });
 
 /** What was held may be on its way by itself once the webhook is enabled. */
-async function sendAgain(
+async function redeliver(
   { registry, log }: WebhookPageParts,
   request: HttpRequest,
   id: string,
@@ -94,33 +98,33 @@ async function sendAgain(
   }
 }
 
-export function detailPages(parts: WebhookPageParts): PageSpec[] {
+export function buildDetailPages(parts: WebhookPageParts): PageSpec[] {
   const { registry } = parts;
   const action = pageActions(
-    { path: '/webhooks/{id}', title, access: changing, input: { params } },
-    (request, problem) => shown(parts, request, request.params['id'] ?? '', { problem: problemText(problem) }),
+    { path: '/webhooks/{id}', title, access: writeAccess, input: { params } },
+    (request, problem) => renderWebhook(parts, request, request.params['id'] ?? '', { problem: problemText(problem) }),
   );
   return [
     {
       path: '/webhooks/{id}',
       title,
-      access: reading,
+      access: readAccess,
       input: { params, query: joi.object({ cursor, state: joi.valid(...STATES) }) },
-      handle: (request) => shown(parts, request, request.params['id'] ?? ''),
+      handle: (request) => renderWebhook(parts, request, request.params['id'] ?? ''),
     },
     action('test', async (request, id) =>
-      shown(parts, request, id, { test: await registry.test(request.principal, id) }),
+      renderWebhook(parts, request, id, { test: await registry.test(request.principal, id) }),
     ),
     action('rotate', async (request, id) => {
       const { secret } = await registry.rotate(request.principal, id);
-      return withSecret(parts, request, id, { heading: 'New secret', secret, rotated: true });
+      return renderWithSecret(parts, request, id, { heading: 'New secret', secret, rotated: true });
     }),
     action('enable', async (request, id) => {
       const enabled = await registry.enable(request.principal, id);
-      const delivery = uuid.validate(typed(request)['redeliver']);
+      const delivery = uuid.validate(getFormFields(request)['redeliver']);
       if (delivery.error !== undefined)
         return to(enabled, 'Webhook enabled: the count begins again, and held deliveries go out.');
-      await sendAgain(parts, request, id, delivery.value);
+      await redeliver(parts, request, id, delivery.value);
       return new Redirect(`/webhooks/${id}/deliveries/${delivery.value}`, {
         tone: 'success',
         message: 'Webhook enabled, and the delivery is on its way again.',

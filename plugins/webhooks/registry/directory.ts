@@ -10,10 +10,10 @@ import { SingleFlight } from '../../../lib/single-flight.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import type { Webhook } from '../model/webhook.js';
 
-const RECENT_MS = 200;
-const PAGE = 1_000;
+const CACHE_TTL_MS = 200;
+const PAGE_SIZE = 1_000;
 
-interface Known {
+interface CachedWebhooks {
   /** `clock.monotonic()` before it was read. */
   at: number;
   webhooks: Map<string, Readonly<Webhook>>;
@@ -21,21 +21,21 @@ interface Known {
 
 @injectable()
 export class WebhookDirectory implements WebhookReceivers {
-  readonly #reads = new SingleFlight<Known>();
+  readonly #reads = new SingleFlight<CachedWebhooks>();
   readonly #changed = new Map<string, number>();
-  #known: Known | null = null;
+  #known: CachedWebhooks | null = null;
 
   constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'webhooks' | 'clock'>) {}
 
   /** The enabled ones at the time of the question. */
-  async enabled(): Promise<Readonly<Webhook>[]> {
+  async listEnabled(): Promise<Readonly<Webhook>[]> {
     return [...(await this.#read()).webhooks.values()];
   }
 
   /** For an attempt; disabled ones too. */
   async find(id: string): Promise<Readonly<Webhook> | null> {
     const { webhooks, clock } = this.deps;
-    const old = this.#known === null || clock.monotonic() - this.#known.at > RECENT_MS;
+    const old = this.#known === null || clock.monotonic() - this.#known.at > CACHE_TTL_MS;
     const known = old ? await this.#read() : this.#known;
     const recent = known !== null && known.at > (this.#changed.get(id) ?? 0) ? known.webhooks.get(id) : undefined;
     return recent ?? webhooks.get(id);
@@ -49,25 +49,25 @@ export class WebhookDirectory implements WebhookReceivers {
 
   /** @see WebhookReceivers */
   async hasReceiver(event: string, project: string): Promise<boolean> {
-    return (await this.enabled()).some((webhook) => isReceiver(webhook, event, project));
+    return (await this.listEnabled()).some((webhook) => isReceiver(webhook, event, project));
   }
 
   /**
    * What is known of it no longer holds: it was changed here, or an attempt failed, by which it may have disabled
    * itself.
    */
-  changed(id: string): void {
+  invalidate(id: string): void {
     this.#changed.set(id, this.deps.clock.monotonic());
   }
 
   /** Shared, and never older than the question. */
-  #read(): Promise<Known> {
+  #read(): Promise<CachedWebhooks> {
     return this.#reads.fresh('webhooks', () => this.#load());
   }
 
-  async #load(): Promise<Known> {
-    const known: Known = { at: this.deps.clock.monotonic(), webhooks: new Map() };
-    const enabled = each(this.deps.webhooks, { filter: { enabled: true }, limit: PAGE });
+  async #load(): Promise<CachedWebhooks> {
+    const known: CachedWebhooks = { at: this.deps.clock.monotonic(), webhooks: new Map() };
+    const enabled = each(this.deps.webhooks, { filter: { enabled: true }, limit: PAGE_SIZE });
     for await (const webhook of enabled) known.webhooks.set(webhook.id, webhook);
     for (const [id, at] of this.#changed) if (at < known.at) this.#changed.delete(id);
     this.#known = known;

@@ -10,10 +10,10 @@ import { isoOf } from '../../../lib/time.js';
 import { AWAITING_ATTEMPT } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WEBHOOK_DISABLED, type WebhookDisabled } from '../../../ports/domain/webhooks.js';
-import { hostOf, MAX_FAILURES, type Webhook } from '../model/webhook.js';
+import { getUrlHost, MAX_FAILURES, type Webhook } from '../model/webhook.js';
 
 /** Held for longer than this, a delivery is not resumed. */
-export const HELD_MS = 24 * 3_600_000;
+export const MAX_HOLD_MS = 24 * 3_600_000;
 
 @injectable()
 export class WebhookPause {
@@ -23,7 +23,7 @@ export class WebhookPause {
   ) {}
 
   /** A delivery failed for the first time. Disables the webhook at the twentieth in a row. */
-  async count(id: string, why: string): Promise<void> {
+  async countFailure(id: string, why: string): Promise<void> {
     const counted = await this.deps.webhooks.change({ id, enabled: true }, { inc: { failures: 1 } });
     if (counted === null || counted.doc.failures < MAX_FAILURES) return;
     const reason = `${counted.doc.failures} deliveries in a row failed. The last one: ${why}`;
@@ -42,7 +42,7 @@ export class WebhookPause {
     );
     if (disabled === null) return;
     const { name, url } = disabled.doc;
-    this.deps.log.warn({ webhook: id, name, host: hostOf(url), reason }, 'a webhook disabled itself');
+    this.deps.log.warn({ webhook: id, name, host: getUrlHost(url), reason }, 'a webhook disabled itself');
     await this.hold(id);
     await this.#announce(disabled.doc);
   }
@@ -63,7 +63,7 @@ export class WebhookPause {
   }
 
   /** A success: the count begins again. */
-  async reset(id: string): Promise<void> {
+  async resetFailures(id: string): Promise<void> {
     const webhook = await this.deps.webhooks.get(id);
     if (webhook === null || webhook.failures === 0) return;
     await this.deps.webhooks.change({ id, enabled: true, failures: { gt: 0 } }, { set: { failures: 0 } });
@@ -84,7 +84,7 @@ export class WebhookPause {
     const now = clock.iso();
     const held = { webhook_id: webhook.id, state: 'held' };
     await deliveries.changeMany(
-      { ...held, held_at: { gt: isoOf(clock.now() - HELD_MS) } },
+      { ...held, held_at: { gt: isoOf(clock.now() - MAX_HOLD_MS) } },
       { set: { state: 'pending', next_at: now, updated_at: now }, unset: ['held_at'] },
     );
     await deliveries.changeMany(held, { set: { state: 'expired', updated_at: now }, unset: ['held_at'] });
@@ -104,7 +104,7 @@ export class WebhookPause {
   async expire(): Promise<number> {
     const { deliveries, clock } = this.deps;
     return deliveries.changeMany(
-      { state: 'held', held_at: { lte: isoOf(clock.now() - HELD_MS) } },
+      { state: 'held', held_at: { lte: isoOf(clock.now() - MAX_HOLD_MS) } },
       { set: { state: 'expired', updated_at: clock.iso() }, unset: ['held_at'] },
     );
   }

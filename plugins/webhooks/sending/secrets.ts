@@ -8,28 +8,28 @@ import { DEPS, type WebhookDeps } from '../deps.js';
 import { ROTATION_MS, type Webhook } from '../model/webhook.js';
 
 /** Bound into the sealed text, so that it opens for this webhook alone. */
-const purpose = (id: string): string => `webhooks/secret/${id}`;
+const getSealPurpose = (id: string): string => `webhooks/secret/${id}`;
 
 /** Opened lately; they are in this process's memory at every attempt anyway. */
-const OPENED = 500;
+const MAX_CACHED_SECRETS = 500;
 
 @injectable()
-export class Secrets {
-  readonly #opened = new BoundedMap<string>({ most: OPENED });
+export class WebhookSecrets {
+  readonly #opened = new BoundedMap<string>({ most: MAX_CACHED_SECRETS });
 
   constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'cipher' | 'clock' | 'webhook_key'>) {}
 
   seal(id: string, secret: string): string {
-    return this.deps.cipher.seal(secret, purpose(id));
+    return this.deps.cipher.seal(secret, getSealPurpose(id));
   }
 
   /** Whether something can sign: a secret of its own, or the service's key. */
-  signable(secret: string | null): boolean {
+  canSign(secret: string | null): boolean {
     return secret !== null || this.deps.webhook_key !== '';
   }
 
   /** What signs now, and what signed until the last rotation. Null when there is neither secret nor key. */
-  signing({ id, secret, previous }: Webhook): { current: string; previous: string | null } | null {
+  getSigningKeys({ id, secret, previous }: Webhook): { current: string; previous: string | null } | null {
     const current = secret === null ? this.deps.webhook_key : this.#open(id, secret);
     if (current === '') return null;
     const valid = previous !== null && previous.until > this.deps.clock.iso();
@@ -37,8 +37,8 @@ export class Secrets {
   }
 
   /** What `previous` becomes when the secret of `webhook` is replaced; null when nothing signed before. */
-  retired(webhook: Webhook): Webhook['previous'] {
-    const signing = this.signing(webhook);
+  toPreviousSecret(webhook: Webhook): Webhook['previous'] {
+    const signing = this.getSigningKeys(webhook);
     if (signing === null) return null;
     return { secret: this.seal(webhook.id, signing.current), until: isoOf(this.deps.clock.now() + ROTATION_MS) };
   }
@@ -47,7 +47,7 @@ export class Secrets {
     const key = `${id} ${sealed}`;
     let secret = this.#opened.get(key);
     if (secret === undefined) {
-      secret = this.deps.cipher.open(sealed, purpose(id));
+      secret = this.deps.cipher.open(sealed, getSealPurpose(id));
       this.#opened.set(key, secret);
     }
     return secret;

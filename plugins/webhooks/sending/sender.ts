@@ -5,15 +5,15 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { OutboundError, type OutboundResponse } from '../../../ports/outbound.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
-import { retryAfter } from '../model/retry-schedule.js';
-import { Secrets } from './secrets.js';
-import { signatureHeaders } from './signature.js';
+import { parseRetryAfter } from '../model/retry-schedule.js';
+import { WebhookSecrets } from './secrets.js';
+import { buildSignatureHeaders } from './signature.js';
 import type { Webhook } from '../model/webhook.js';
 
-const CONNECT_MS = 5_000;
-export const ATTEMPT_MS = 15_000;
-const MAX_RESPONSE = 65_536;
-const EXCERPT = 2_048;
+const CONNECT_TIMEOUT_MS = 5_000;
+export const ATTEMPT_TIMEOUT_MS = 15_000;
+const MAX_RESPONSE_BYTES = 65_536;
+const EXCERPT_CHARACTERS = 2_048;
 
 export interface Shipment {
   event_id: string;
@@ -43,16 +43,16 @@ export class WebhookSender {
   constructor(
     @inject(DEPS)
     private readonly deps: Pick<WebhookDeps, 'attemptData' | 'clock' | 'log' | 'outbound' | 'policy' | 'version'>,
-    @inject(Secrets) private readonly secrets: Secrets,
+    @inject(WebhookSecrets) private readonly secrets: WebhookSecrets,
   ) {}
 
   /** Never throws because of a receiver. */
   async send(webhook: Webhook, given: Shipment): Promise<Result> {
     const { clock, outbound, policy } = this.deps;
     const at = clock.now();
-    const completed = await this.#completed(webhook, given);
+    const completed = await this.#completeShipment(webhook, given);
     const { shipment, secrets } = completed ?? { shipment: given, secrets: [] };
-    const headers = this.#headers(webhook, shipment, Math.floor(at / 1000));
+    const headers = this.#buildHeaders(webhook, shipment, Math.floor(at / 1000));
     const started = clock.monotonic();
     const base = {
       at: new Date(at).toISOString(),
@@ -71,12 +71,12 @@ export class WebhookSender {
         url: webhook.url,
         headers,
         body: shipment.body,
-        connectTimeoutMs: CONNECT_MS,
-        timeoutMs: ATTEMPT_MS,
-        maxBytes: MAX_RESPONSE,
+        connectTimeoutMs: CONNECT_TIMEOUT_MS,
+        timeoutMs: ATTEMPT_TIMEOUT_MS,
+        maxBytes: MAX_RESPONSE_BYTES,
         policy,
       });
-      return { ...base, ...judged(response, clock.now(), secrets) };
+      return { ...base, ...toResult(response, clock.now(), secrets) };
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       const refused = error.fault === 'blocked' || error.fault === 'invalid_url';
@@ -90,7 +90,7 @@ export class WebhookSender {
   }
 
   /** With what is made for this attempt alone; null: it could not be made. */
-  async #completed(
+  async #completeShipment(
     webhook: Webhook,
     shipment: Shipment,
   ): Promise<{ shipment: Shipment; secrets: readonly string[] } | null> {
@@ -110,8 +110,8 @@ export class WebhookSender {
     }
   }
 
-  #headers(webhook: Webhook, shipment: Shipment, timestamp: number): Record<string, string> | null {
-    const signing = this.secrets.signing(webhook);
+  #buildHeaders(webhook: Webhook, shipment: Shipment, timestamp: number): Record<string, string> | null {
+    const signing = this.secrets.getSigningKeys(webhook);
     if (signing === null) return null;
     const { event_id, event, body, delivery_id, attempt } = shipment;
     return {
@@ -121,19 +121,19 @@ export class WebhookSender {
       'x-svc-delivery': delivery_id,
       'x-svc-attempt': String(attempt),
       'x-svc-timestamp': String(timestamp),
-      ...signatureHeaders(signing.current, signing.previous, { event_id, timestamp, body }),
+      ...buildSignatureHeaders(signing.current, signing.previous, { event_id, timestamp, body }),
     };
   }
 }
 
 /** The beginning of an answer. A receiver may answer with what it got, so secrets go before it is cut. */
-function excerptOf(body: Buffer, secrets: readonly string[]): string {
-  if (secrets.length === 0) return body.subarray(0, EXCERPT).toString('utf8');
+function toExcerpt(body: Buffer, secrets: readonly string[]): string {
+  if (secrets.length === 0) return body.subarray(0, EXCERPT_CHARACTERS).toString('utf8');
   const text = secrets.reduce((rest, secret) => rest.replaceAll(secret, '[removed]'), body.toString('utf8'));
-  return text.slice(0, EXCERPT).toWellFormed();
+  return text.slice(0, EXCERPT_CHARACTERS).toWellFormed();
 }
 
-function judged(response: OutboundResponse, now: number, secrets: readonly string[]): Omit<Result, 'at'> {
+function toResult(response: OutboundResponse, now: number, secrets: readonly string[]): Omit<Result, 'at'> {
   const { status, headers, body, duration_ms } = response;
   const ok = status >= 200 && status < 300;
   const redirect = status >= 300 && status < 400;
@@ -142,8 +142,8 @@ function judged(response: OutboundResponse, now: number, secrets: readonly strin
     status_code: status,
     duration_ms,
     error: ok ? null : `HTTP ${status}${redirect ? ': redirects are not followed' : ''}`,
-    excerpt: excerptOf(body, secrets),
+    excerpt: toExcerpt(body, secrets),
     public: response.public,
-    retry_after_ms: retryAfter(headers['retry-after'], now),
+    retry_after_ms: parseRetryAfter(headers['retry-after'], now),
   };
 }

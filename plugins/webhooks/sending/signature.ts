@@ -9,27 +9,27 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const PREFIX = 'whsec_';
 
 /** 256 bits that the libraries of Standard Webhooks take too. */
-export const newSecret = (): string => PREFIX + randomBytes(32).toString('base64');
+export const createWebhookSecret = (): string => PREFIX + randomBytes(32).toString('base64');
 
 /**
  * Key of the Standard Webhooks signature: the base64 part after `whsec_` when it is 24 to 64 bytes, else the text
  * itself.
  */
-export function standardKey(secret: string): Buffer {
+export function getStandardKey(secret: string): Buffer {
   const text = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
   const bytes = BASE64.test(text) && text.length % 4 !== 1 ? Buffer.from(text, 'base64') : Buffer.alloc(0);
   return bytes.length >= 24 && bytes.length <= 64 ? bytes : Buffer.from(secret, 'utf8');
 }
 
 /** `sha256=<hex>` over `<timestamp>.<body>`. @param timestamp Unix seconds */
-export const ownSignature = (secret: string, timestamp: number, body: string): string =>
+export const signBody = (secret: string, timestamp: number, body: string): string =>
   `sha256=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
 
 /** `v1,<base64>` over `<id>.<timestamp>.<body>`. */
-export const standardSignature = (secret: string, id: string, timestamp: number, body: string): string =>
-  `v1,${createHmac('sha256', standardKey(secret)).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+export const signStandard = (secret: string, id: string, timestamp: number, body: string): string =>
+  `v1,${createHmac('sha256', getStandardKey(secret)).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 
-export interface Signed {
+export interface SignedContent {
   event_id: string;
   /** Unix seconds of the attempt. */
   timestamp: number;
@@ -37,14 +37,18 @@ export interface Signed {
 }
 
 /** The headers that depend on a secret. */
-export function signatureHeaders(current: string, previous: string | null, signed: Signed): Record<string, string> {
+export function buildSignatureHeaders(
+  current: string,
+  previous: string | null,
+  signed: SignedContent,
+): Record<string, string> {
   const { event_id, timestamp, body } = signed;
   const secrets = previous === null ? [current] : [current, previous];
   return {
-    'x-svc-signature': ownSignature(current, timestamp, body),
-    ...(previous !== null && { 'x-svc-signature-previous': ownSignature(previous, timestamp, body) }),
+    'x-svc-signature': signBody(current, timestamp, body),
+    ...(previous !== null && { 'x-svc-signature-previous': signBody(previous, timestamp, body) }),
     'webhook-id': event_id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': secrets.map((secret) => standardSignature(secret, event_id, timestamp, body)).join(' '),
+    'webhook-signature': secrets.map((secret) => signStandard(secret, event_id, timestamp, body)).join(' '),
   };
 }

@@ -163,7 +163,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
     },
     close: async () => {
       await Promise.all([services.poller.stop(), services.workers.stop()]);
-      await services.fanout.settled();
+      await services.fanout.waitUntilIdle();
     },
   };
 }

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ownSignature } from '../../../../plugins/webhooks/sending/signature.js';
+import { signBody } from '../../../../plugins/webhooks/sending/signature.js';
 import { TestService } from '../../../support/service.js';
 import { projectRoot } from '../../../architecture/tree.js';
 import { until } from '../../../harness.js';
@@ -79,7 +79,7 @@ describe('dispatch', function () {
     expect(data['mcp_url']).to.match(/\/mcp$/);
     expect(data['url']).to.include(`/bugs/${ref}`);
     expect(data['token']).to.match(/^svc_sub_/);
-    const signature = ownSignature(hook.secret, Number(headers['x-svc-timestamp']), body);
+    const signature = signBody(hook.secret, Number(headers['x-svc-timestamp']), body);
     expect(headers['x-svc-signature']).to.equal(signature);
     const life = Date.parse(data['token_expires_at'] ?? '') - Date.now();
     expect(life).to.be.within(7_100_000, 7_200_000);

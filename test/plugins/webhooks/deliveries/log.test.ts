@@ -1,6 +1,6 @@
 /** What the delivery log answers without a walk over what waits. */
 import { expect } from 'chai';
-import { newDelivery } from '../../../../plugins/webhooks/model/delivery.js';
+import { createDelivery } from '../../../../plugins/webhooks/model/delivery.js';
 import type { StoredEvent } from '../../../../plugins/webhooks/model/event.js';
 import plugin from '../../../../plugins/webhooks/plugin.js';
 import { unserved, WatchedStore } from '../../../support/watched.js';
@@ -14,7 +14,7 @@ describe('webhook delivery log', () => {
       const { deliveries, clock, ids } = fixture.deps;
       const put = (more: object): Promise<void> => {
         const event = { id: `evt_${ids.uuid()}`, event: 'bug.created', project_slug: null, timestamp: clock.iso() };
-        const { next_at: _due, ...made } = newDelivery('hook', event as StoredEvent, clock.iso());
+        const { next_at: _due, ...made } = createDelivery('hook', event as StoredEvent, clock.iso());
         return deliveries.insert({ ...made, state: 'held', ...more });
       };
       await put({ state: 'exhausted', attempted_at: '2026-01-01T00:00:02.000Z', made: 2 });

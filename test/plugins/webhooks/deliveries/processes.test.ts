@@ -1,8 +1,8 @@
 /** Several processes on one store, crashes and clocks that differ (contract 70, delivery; issue of the 30 seconds). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { newDelivery } from '../../../../plugins/webhooks/model/delivery.js';
-import { storedEvent } from '../../../../plugins/webhooks/model/event.js';
+import { createDelivery } from '../../../../plugins/webhooks/model/delivery.js';
+import { toStoredEvent } from '../../../../plugins/webhooks/model/event.js';
 import { LEFTOVER_MS } from '../../../../plugins/webhooks/deliveries/fanout.js';
 import { LEASE_MS } from '../../../../plugins/webhooks/deliveries/leases.js';
 import type { DocumentStore } from '../../../../ports/store.js';
@@ -62,7 +62,7 @@ describe('webhooks: processes and crashes', function () {
     expect(LEASE_MS).to.be.lessThan(28_000);
     const fixture = process(-3_600_000);
     const hook = await fixture.hook(to.url);
-    const event = storedEvent(
+    const event = toStoredEvent(
       { id: 'evt_1', event: 'bug.created', timestamp: fixture.clock.iso(), project_slug: null, data: {} },
       fixture.clock.iso(),
       'gone',
@@ -71,7 +71,7 @@ describe('webhooks: processes and crashes', function () {
     await fixture.deps.events.insert(event);
     // What `kill -9` leaves: under the lease of a process that is gone.
     await fixture.deps.deliveries.insert({
-      ...newDelivery(hook.id, event, '2026-11-20T08:15:30.123Z'),
+      ...createDelivery(hook.id, event, '2026-11-20T08:15:30.123Z'),
       next_at: undefined,
       lease_by: 'gone',
     });
@@ -107,7 +107,7 @@ describe('webhooks: processes and crashes', function () {
   });
 
   const left = (fixture: Fixture, to: string[], by = 'gone') =>
-    storedEvent(
+    toStoredEvent(
       { id: 'evt_1', event: 'bug.created', timestamp: fixture.clock.iso(), project_slug: null, data: {} },
       fixture.clock.iso(),
       by,
@@ -134,7 +134,7 @@ describe('webhooks: processes and crashes', function () {
         [before.id, 'evt_done', 'success'],
         [before.id, 'evt_1', 'success'],
       ]);
-      await fixture.fanout.settled();
+      await fixture.fanout.waitUntilIdle();
       expect(await fixture.deps.events.count({ fan_at: { gt: '' } })).to.equal(0);
     });
   }
@@ -147,14 +147,14 @@ describe('webhooks: processes and crashes', function () {
       hooks.map(({ id }) => id),
     );
     await fixture.deps.events.insert(event);
-    const delivered = newDelivery(hooks[0]!.id, event, fixture.clock.iso());
+    const delivered = createDelivery(hooks[0]!.id, event, fixture.clock.iso());
     delete delivered.next_at;
     await fixture.deps.deliveries.insert({ ...delivered, state: 'success', made: 1 });
     await fixture.turn();
     fixture.clock.advance(LEFTOVER_MS);
     await fixture.turn();
     expect(to.got.map(({ headers }) => headers['x-svc-delivery'])).to.deep.equal([
-      newDelivery(hooks[1]!.id, event, '').id,
+      createDelivery(hooks[1]!.id, event, '').id,
     ]);
   });
 
@@ -170,7 +170,7 @@ describe('webhooks: processes and crashes', function () {
     await fixture.turn();
     await until('all delivered', async () => (await fixture.deps.deliveries.count({ state: 'success' })) === 450);
     expect(to.got).to.have.length(450);
-    await fixture.fanout.settled();
+    await fixture.fanout.waitUntilIdle();
     expect(await fixture.deps.events.count({ fan_at: { gt: '' } })).to.equal(0);
   });
 
@@ -193,7 +193,7 @@ describe('webhooks: processes and crashes', function () {
     fixture.clock.advance(LEASE_MS);
     await fixture.turn();
     expect(to.got).to.have.length(1);
-    await fixture.fanout.settled();
+    await fixture.fanout.waitUntilIdle();
     expect(await fixture.deps.events.count({ fan_at: { gt: '' } })).to.equal(0);
   });
 

@@ -2,16 +2,16 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
-import { deliveryId } from '../../../../plugins/webhooks/model/delivery.js';
-import { MAX_BODY, payload, withUrl } from '../../../../plugins/webhooks/model/event.js';
-import { eventList, subscribable } from '../../../../plugins/webhooks/model/event-names.js';
-import { delayAfter, DELAYS_MS, retryAfter } from '../../../../plugins/webhooks/model/retry-schedule.js';
+import { buildDeliveryId } from '../../../../plugins/webhooks/model/delivery.js';
+import { MAX_BODY_BYTES, buildPayload, addPageUrl } from '../../../../plugins/webhooks/model/event.js';
+import { parseEventList, listSubscribableEvents } from '../../../../plugins/webhooks/model/event-names.js';
+import { getRetryDelay, DELAYS_MS, parseRetryAfter } from '../../../../plugins/webhooks/model/retry-schedule.js';
 import {
-  newSecret,
-  ownSignature,
-  signatureHeaders,
-  standardKey,
-  standardSignature,
+  createWebhookSecret,
+  signBody,
+  buildSignatureHeaders,
+  getStandardKey,
+  signStandard,
 } from '../../../../plugins/webhooks/sending/signature.js';
 
 const SECRET = 'whsec_test_0123456789abcdef';
@@ -20,40 +20,41 @@ const BODY =
 
 describe('webhook signatures', () => {
   it('the vector of contract 70', () => {
-    expect(ownSignature(SECRET, 1_790_000_000, BODY)).to.equal(
+    expect(signBody(SECRET, 1_790_000_000, BODY)).to.equal(
       'sha256=eeb25b15ef5c53ebf553f6d8ff535f15e3d9450ee8f37da2b879c4241508e993',
     );
   });
 
   it('the example of the Standard Webhooks specification', () => {
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-    const signature = standardSignature(secret, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330, '{"test": 2432232314}');
+    const signature = signStandard(secret, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330, '{"test": 2432232314}');
     expect(signature).to.equal('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 
   it('uses the base64 part as key when it is 24 to 64 bytes, else the text', () => {
     const of = (bytes: number): string => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
-    for (const bytes of [24, 32, 64]) expect(standardKey(of(bytes)), `${bytes}`).to.deep.equal(Buffer.alloc(bytes, 7));
+    for (const bytes of [24, 32, 64])
+      expect(getStandardKey(of(bytes)), `${bytes}`).to.deep.equal(Buffer.alloc(bytes, 7));
     for (const secret of [of(23), of(65), SECRET, 'plain text', Buffer.alloc(32, 7).toString('base64')])
-      expect(standardKey(secret), secret).to.deep.equal(Buffer.from(secret));
+      expect(getStandardKey(secret), secret).to.deep.equal(Buffer.from(secret));
   });
 
   it('generates secrets that carry 256 bits, each another', () => {
-    const [a, b] = [newSecret(), newSecret()];
+    const [a, b] = [createWebhookSecret(), createWebhookSecret()];
     expect(a)
       .to.match(/^whsec_[A-Za-z0-9+/]{43}=$/)
       .and.not.equal(b);
-    expect(standardKey(a)).to.have.length(32);
+    expect(getStandardKey(a)).to.have.length(32);
   });
 
   it('signs with the previous secret too while there is one', () => {
     const signed = { event_id: 'evt_01', timestamp: 1_790_000_000, body: BODY };
-    const headers = signatureHeaders('new-secret', SECRET, signed);
-    expect(headers['x-svc-signature-previous']).to.equal(ownSignature(SECRET, signed.timestamp, BODY));
+    const headers = buildSignatureHeaders('new-secret', SECRET, signed);
+    expect(headers['x-svc-signature-previous']).to.equal(signBody(SECRET, signed.timestamp, BODY));
     const hmac = (key: string): string =>
       `v1,${createHmac('sha256', key).update(`evt_01.1790000000.${BODY}`).digest('base64')}`;
     expect(headers['webhook-signature']).to.equal(`${hmac('new-secret')} ${hmac(SECRET)}`);
-    expect(signatureHeaders('new-secret', null, signed)).to.not.have.property('x-svc-signature-previous');
+    expect(buildSignatureHeaders('new-secret', null, signed)).to.not.have.property('x-svc-signature-previous');
   });
 });
 
@@ -63,21 +64,21 @@ describe('the retry schedule', () => {
   it('is that of the contract, with 20 % jitter, and ends after eight', () => {
     expect(DELAYS_MS.map((ms) => ms / 1000)).to.deep.equal([10, 60, 300, 900, 3600, 10_800, 21_600, 43_200]);
     DELAYS_MS.forEach((ms, i) => {
-      expect(delayAfter(i + 1, plain, 0)).to.equal(ms * 0.8);
-      expect(delayAfter(i + 1, plain, 0.5)).to.equal(ms);
-      expect(delayAfter(i + 1, plain, 0.999_999_99)).to.be.closeTo(ms * 1.2, 1);
+      expect(getRetryDelay(i + 1, plain, 0)).to.equal(ms * 0.8);
+      expect(getRetryDelay(i + 1, plain, 0.5)).to.equal(ms);
+      expect(getRetryDelay(i + 1, plain, 0.999_999_99)).to.be.closeTo(ms * 1.2, 1);
     });
-    expect(delayAfter(9, plain, 0.5)).to.equal(null);
+    expect(getRetryDelay(9, plain, 0.5)).to.equal(null);
   });
 
   it('ends the delivery immediately for 410', () => {
-    expect(delayAfter(1, { status_code: 410, retry_after_ms: null }, 0.5)).to.equal(null);
+    expect(getRetryDelay(1, { status_code: 410, retry_after_ms: null }, 0.5)).to.equal(null);
   });
 
   for (const status_code of [429, 503]) {
     it(`${status_code} waits at least a minute, and up to twice the delay as requested`, () => {
       const wait = (failures: number, asked: number | null, random = 0.5): number | null =>
-        delayAfter(failures, { status_code, retry_after_ms: asked }, random);
+        getRetryDelay(failures, { status_code, retry_after_ms: asked }, random);
       expect(wait(1, null)).to.equal(60_000);
       expect(wait(1, null, 0)).to.equal(60_000);
       expect(wait(1, 5_000)).to.equal(60_000);
@@ -89,18 +90,18 @@ describe('the retry schedule', () => {
   }
 
   it('other answers’ Retry-After is not heard', () => {
-    expect(delayAfter(1, { status_code: 500, retry_after_ms: 90_000 }, 0.5)).to.equal(10_000);
+    expect(getRetryDelay(1, { status_code: 500, retry_after_ms: 90_000 }, 0.5)).to.equal(10_000);
   });
 
   it('reads Retry-After as seconds or as a date, and nothing else', () => {
     const now = Date.parse('2026-11-20T08:15:30Z');
-    expect(retryAfter('120', now)).to.equal(120_000);
-    expect(retryAfter('Fri, 20 Nov 2026 08:16:30 GMT', now)).to.equal(60_000);
-    expect(retryAfter('Fri, 20 Nov 2026 08:10:00 GMT', now)).to.equal(0);
-    expect(retryAfter('99999999999', now), 'three thousand years').to.equal(99_999_999_999_000);
+    expect(parseRetryAfter('120', now)).to.equal(120_000);
+    expect(parseRetryAfter('Fri, 20 Nov 2026 08:16:30 GMT', now)).to.equal(60_000);
+    expect(parseRetryAfter('Fri, 20 Nov 2026 08:10:00 GMT', now)).to.equal(0);
+    expect(parseRetryAfter('99999999999', now), 'three thousand years').to.equal(99_999_999_999_000);
     for (const bad of [undefined, '', 'soon', '-5', '1.5', '9'.repeat(21)])
-      expect(retryAfter(bad, now), String(bad)).to.equal(null);
-    fc.assert(fc.property(fc.string(), (text) => (retryAfter(text, now) ?? 0) >= 0));
+      expect(parseRetryAfter(bad, now), String(bad)).to.equal(null);
+    fc.assert(fc.property(fc.string(), (text) => (parseRetryAfter(text, now) ?? 0) >= 0));
   });
 });
 
@@ -108,7 +109,7 @@ describe('payloads', function () {
   const event = { id: 'evt_1', event: 'bug.created', timestamp: '2026-11-20T08:15:30.123Z', project_slug: null };
 
   it('hold the members of the contract, in order', () => {
-    const body = payload({ ...event, data: { ref: 'a-1' } });
+    const body = buildPayload({ ...event, data: { ref: 'a-1' } });
     expect(body).to.equal(
       '{"id":"evt_1","event":"bug.created","timestamp":"2026-11-20T08:15:30.123Z","project_slug":null,"data":{"ref":"a-1"}}',
     );
@@ -133,7 +134,7 @@ describe('payloads', function () {
     ['webhook.test', { webhook_id: 'w-1' }, '/webhooks/w-1'],
   ] as const) {
     it(`of ${name} name the page that it is about`, () =>
-      expect(withUrl({ event: name, data }, 'https://aos.example/').data).to.deep.equal({
+      expect(addPageUrl({ event: name, data }, 'https://aos.example/').data).to.deep.equal({
         ...data,
         url: `https://aos.example${url}`,
       }));
@@ -149,16 +150,16 @@ describe('payloads', function () {
       ['bug.created', 'text'],
       ['bug.created', { ref: 'a-1', url: 'https://own.example/1' }],
     ] as const)
-      expect(withUrl({ event: name, data }, 'https://aos.example').data, name).to.deep.equal(data);
+      expect(addPageUrl({ event: name, data }, 'https://aos.example').data, name).to.deep.equal(data);
   });
 
   it('keep the address whole when long texts are cut', () => {
     const source = 'ä'.repeat(100);
-    const told = withUrl(
+    const told = addPageUrl(
       { ...event, event: 'monitor.down', data: { source, more: ['x'.repeat(90_000)] } },
       'https://a.example',
     );
-    const { data } = JSON.parse(payload(told)) as { data: { url: string } };
+    const { data } = JSON.parse(buildPayload(told)) as { data: { url: string } };
     expect(data.url).to.equal(`https://a.example/monitors/${encodeURIComponent(source)}`);
   });
 
@@ -171,14 +172,14 @@ describe('payloads', function () {
           fc.dictionary(fc.string(), fc.oneof(long, fc.array(long, { maxLength: 3 })), { maxKeys: 3 }),
         ),
         (data) => {
-          const body = payload({ ...event, data });
-          expect(Buffer.byteLength(body)).to.be.at.most(MAX_BODY);
+          const body = buildPayload({ ...event, data });
+          expect(Buffer.byteLength(body)).to.be.at.most(MAX_BODY_BYTES);
           expect(JSON.parse(body)).to.include(event);
         },
       ),
       { numRuns: 20 },
     );
-    const cut = JSON.parse(payload({ ...event, data: { id: 'i', title: 'x'.repeat(50_000), deep: {} } })) as {
+    const cut = JSON.parse(buildPayload({ ...event, data: { id: 'i', title: 'x'.repeat(50_000), deep: {} } })) as {
       data: object;
     };
     expect(cut.data).to.deep.equal({ id: 'i', title: `${'x'.repeat(2_000)}…`, deep: {} });
@@ -187,7 +188,7 @@ describe('payloads', function () {
 
 describe('names and ids', () => {
   it('accepts every event of the contract before its plugin is installed', () => {
-    const names = subscribable(['bug.created', 'chat.said', 'webhook.test']).map(({ name }) => name);
+    const names = listSubscribableEvents(['bug.created', 'chat.said', 'webhook.test']).map(({ name }) => name);
     expect(names).to.have.members([
       'bug.created',
       'bug.critical',
@@ -212,20 +213,20 @@ describe('names and ids', () => {
   });
 
   it('reads comma-separated lists', () => {
-    expect(eventList(' bug.created ,bug.critical,, bug.created')).to.deep.equal(['bug.created', 'bug.critical']);
-    expect(eventList(['*'])).to.deep.equal(['*']);
-    expect(eventList(',')).to.deep.equal([]);
+    expect(parseEventList(' bug.created ,bug.critical,, bug.created')).to.deep.equal(['bug.created', 'bug.critical']);
+    expect(parseEventList(['*'])).to.deep.equal(['*']);
+    expect(parseEventList(',')).to.deep.equal([]);
   });
 
   it('a delivery’s id follows from webhook and event, in UUIDv7 layout', () => {
-    const id = deliveryId('w', 'e', Date.parse('2026-11-20T08:15:30.123Z'));
+    const id = buildDeliveryId('w', 'e', Date.parse('2026-11-20T08:15:30.123Z'));
     expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(deliveryId('w', 'e', Date.parse('2026-11-20T08:15:30.123Z'))).to.equal(id);
+    expect(buildDeliveryId('w', 'e', Date.parse('2026-11-20T08:15:30.123Z'))).to.equal(id);
     expect(parseInt(id.slice(0, 13).replace('-', ''), 16)).to.equal(Date.parse('2026-11-20T08:15:30.123Z'));
     const event = 'evt_019a9f8e-8d2b-7c11-9f6e-2b7a0c3d4e5f';
-    expect(deliveryId('w', event, 1))
-      .to.equal(deliveryId('w', event, 2))
+    expect(buildDeliveryId('w', event, 1))
+      .to.equal(buildDeliveryId('w', event, 2))
       .and.match(/^019a9f8e-8d2b-7/);
-    expect(deliveryId('we', '', 0)).to.not.equal(deliveryId('w', 'e', 0));
+    expect(buildDeliveryId('we', '', 0)).to.not.equal(buildDeliveryId('w', 'e', 0));
   });
 });

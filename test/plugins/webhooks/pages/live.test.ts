@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { webhookTopics } from '../../../../plugins/webhooks/pages/live.js';
+import { buildWebhookTopics } from '../../../../plugins/webhooks/pages/live.js';
 import { until } from '../../../harness.js';
 import { ADMIN, fixtureOn, type Fixture } from '../fixture.js';
 import { Receiver, status } from '../receiver.js';
@@ -30,7 +30,7 @@ describe('webhooks: live topics', function () {
     const delivery = (await here.deliveries(id))[0]?.id ?? '';
     const subjects: Record<string, string> = { webhooks: '', webhook: id, delivery };
     const marks = async (): Promise<Record<string, string>> => {
-      const all = webhookTopics(here.deps, here).map(async (topic) => [
+      const all = buildWebhookTopics(here.deps, here).map(async (topic) => [
         topic.name,
         await topic.mark(subjects[topic.name] ?? ''),
       ]);
@@ -46,7 +46,7 @@ describe('webhooks: live topics', function () {
   });
 
   it('of what is not there the mark is a text that stays', async () => {
-    for (const topic of webhookTopics(here.deps, here))
+    for (const topic of buildWebhookTopics(here.deps, here))
       expect(await topic.mark('nobody')).to.equal(await topic.mark('nobody'));
   });
 });

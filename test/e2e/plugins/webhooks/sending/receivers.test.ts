@@ -8,7 +8,7 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import { ownSignature } from '../../../../../plugins/webhooks/sending/signature.js';
+import { signBody } from '../../../../../plugins/webhooks/sending/signature.js';
 import { projectRoot } from '../../../../architecture/tree.js';
 import { SHORT_JAVA } from '../../../../support/programs.js';
 import { Receiver, type Got } from '../../../../plugins/webhooks/receiver.js';
@@ -98,7 +98,7 @@ describe('webhooks: receivers', function () {
   });
 
   const cases = (): Case[] => {
-    const signature = ownSignature(SECRET, AT, BODY);
+    const signature = signBody(SECRET, AT, BODY);
     const good = { secret: SECRET, timestamp: `${AT}`, signature, previous: '', now: AT + 10, body: BODY };
     const bad = { ...good, expected: 'invalid' } as const;
     const { before: one, after: two } = got;

@@ -1,7 +1,7 @@
 /** Which webhooks have a delivery of an event, for the page of an incident. */
 import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
 import type { WebhookDeps } from '../deps.js';
-import { deliveryId } from '../model/delivery.js';
+import { buildDeliveryId } from '../model/delivery.js';
 
 /** Webhooks that are looked through. */
 const MAX_DELIVERIES = 500;
@@ -12,7 +12,7 @@ export async function listDeliveriesForEvent(
 ): Promise<Omit<AlarmReceiver, 'event'>[]> {
   const known = (await webhooks.find({ limit: MAX_DELIVERIES })).items;
   const at = Date.parse(event.timestamp) || 0;
-  const names = new Map(known.map(({ id, name }) => [deliveryId(id, event.id, at), { id, name }]));
+  const names = new Map(known.map(({ id, name }) => [buildDeliveryId(id, event.id, at), { id, name }]));
   const { items } = await deliveries.find({ filter: { id: { in: [...names.keys()] } }, limit: MAX_DELIVERIES });
   return items.map(({ id, webhook_id, state, attempts }) => ({
     kind: 'webhook',

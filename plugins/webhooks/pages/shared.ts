@@ -6,18 +6,18 @@ import type { DeliveryLog } from '../deliveries/log.js';
 import { ALL_EVENTS } from '../model/event-names.js';
 import type { WebhookChoices } from '../administration/webhook-choices.js';
 import type { Webhooks } from '../administration/webhooks.js';
-import { hostOf, type Webhook, type WebhookView } from '../model/webhook.js';
+import { getUrlHost, type Webhook, type WebhookView } from '../model/webhook.js';
 
 /** Members read; administrators change (contract 10, roles). */
-export const reading = { session: 'member' } as const;
-export const changing = { session: 'admin' } as const;
+export const readAccess = { session: 'member' } as const;
+export const writeAccess = { session: 'admin' } as const;
 export const title = 'Webhooks';
 export const crumb = { label: title, href: '/webhooks' };
 export const uuid = joi.string().guid().required();
 export const params = joi.object({ id: uuid });
 export const cursor = joi.string().max(4096);
 /** Rows of a list. */
-export const PAGE = 50;
+export const PAGE_SIZE = 50;
 
 /** To a webhook's page, with what was done. */
 export const to = ({ id }: Pick<Webhook, 'id'>, message: string): Redirect =>
@@ -33,13 +33,13 @@ const TONES: Readonly<Record<DeliveryState, string>> = {
   expired: 'danger',
 };
 
-export const toned = <T extends { state: string }>(delivery: T): T & { tone: string } => ({
+export const addTone = <T extends { state: string }>(delivery: T): T & { tone: string } => ({
   ...delivery,
   tone: TONES[delivery.state as DeliveryState],
 });
 
 /** What the list and the detail say of a webhook's state. */
-export function stated(webhook: WebhookView): object {
+export function toStateView(webhook: WebhookView): object {
   const { enabled, disabled_at, failure_count, last_delivery } = webhook;
   const broken = !enabled && disabled_at !== null;
   const [state, tone] = broken
@@ -49,14 +49,17 @@ export function stated(webhook: WebhookView): object {
       : failure_count > 0
         ? ['failing', 'warning']
         : ['enabled', 'success'];
-  const last = last_delivery && { ...toned(last_delivery), again: again(last_delivery.state, last_delivery.error) };
+  const last = last_delivery && {
+    ...addTone(last_delivery),
+    again: canResend(last_delivery.state, last_delivery.error),
+  };
   const names = webhook.events.split(',');
   const subscribed = names.includes(ALL_EVENTS) ? 'all events' : names.join(', ');
-  return { ...webhook, host: hostOf(webhook.url), names, subscribed, broken, state, tone, last };
+  return { ...webhook, host: getUrlHost(webhook.url), names, subscribed, broken, state, tone, last };
 }
 
 /** Whether a person would want it to be sent once more: it failed, and does not go out by itself. */
-export const again = (state: string, error: string | null): boolean =>
+export const canResend = (state: string, error: string | null): boolean =>
   error !== null && state !== 'retrying' && state !== 'pending';
 
 export interface WebhookPageParts {
@@ -67,4 +70,4 @@ export interface WebhookPageParts {
 }
 
 /** A payload for reading. */
-export const pretty = (json: string): string => JSON.stringify(JSON.parse(json), null, 2);
+export const formatJson = (json: string): string => JSON.stringify(JSON.parse(json), null, 2);
