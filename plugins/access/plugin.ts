@@ -21,7 +21,7 @@ import { HOUR_MS } from '../../lib/time.js';
 import { CATALOG, RUNTIME } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { checkUsername } from './model/account.js';
-import { buildAccessServices, type AccessConfig, type AccessServices } from './assemble.js';
+import { buildAccessServices, type AccessConfig, type AccessServices } from './services.js';
 import { buildTokenCommands } from './commands/token.js';
 import { buildUserCommands } from './commands/user.js';
 import { pages } from './pages/pages.js';

@@ -10,7 +10,7 @@ export interface ForgeAddress {
 }
 
 /** @param baseUrl `server.base_url` */
-export const addressesOf = (baseUrl: string, project: string): ForgeAddress[] =>
+export const listForgeAddresses = (baseUrl: string, project: string): ForgeAddress[] =>
   FORGES.map((forge) => ({
     forge,
     name: NAMES[forge],

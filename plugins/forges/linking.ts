@@ -3,15 +3,15 @@ import { inject, injectable } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { ITEMS, type TrackedItems } from '../../ports/domain/bugs.js';
 import type { ForgeChange, ForgeOutcome, LinkOutcome } from '../../ports/domain/forge-changes.js';
-import { mentions } from './mentions.js';
+import { findMentions } from './mentions.js';
 import type { Change } from './payloads/change.js';
-import { KnownPullRequests } from './pull-requests.js';
+import { PullRequestStore } from './pull-requests.js';
 
 /** Refs of one delivery that are looked at. */
-const MOST_REFS = 50;
+const MAX_REFS = 50;
 
 /** What became of the refs, each in the list of what was done first; the order is that of the delivery. */
-export interface Linked {
+export interface LinkResult {
   resolved: string[];
   /** Waited for a pull request that was closed without a merge. */
   reopened?: string[];
@@ -30,21 +30,21 @@ interface Mention {
 }
 
 @injectable()
-export class Linking {
+export class ChangeLinker {
   constructor(
     @inject(ITEMS) private readonly items: TrackedItems,
-    @inject(KnownPullRequests) private readonly pulls: KnownPullRequests,
+    @inject(PullRequestStore) private readonly pulls: PullRequestStore,
   ) {}
 
-  async apply(project: string, changes: readonly Change[]): Promise<Linked> {
-    const named = changes.flatMap((change) => mentionsOf(project, change));
+  async apply(project: string, changes: readonly Change[]): Promise<LinkResult> {
+    const named = changes.flatMap((change) => listMentions(project, change));
     // A fix is not lost to the fifty.
-    const chosen = [...named.filter(({ fixes }) => fixes), ...named.filter(({ fixes }) => !fixes)].slice(0, MOST_REFS);
-    const done: Linked = { resolved: [], commented: [], linked: [], unchanged: [], left_out: 0 };
+    const chosen = [...named.filter(({ fixes }) => fixes), ...named.filter(({ fixes }) => !fixes)].slice(0, MAX_REFS);
+    const done: LinkResult = { resolved: [], commented: [], linked: [], unchanged: [], left_out: 0 };
     done.left_out = named.length - chosen.length;
     // Stored before the items are looked up: an item that names the request meanwhile finds it.
-    for (const change of changes) await this.pulls.heard(project, change);
-    for (const mention of chosen) addTo(done[await this.#tell(mention)], mention.ref);
+    for (const change of changes) await this.pulls.record(project, change);
+    for (const mention of chosen) addTo(done[await this.#linkItem(mention)], mention.ref);
     for (const { kind, url, author } of changes) {
       if (kind !== 'pull_request' || url === null) continue;
       for (const { ref, outcome } of await this.items.followPullRequest(project, url, author))
@@ -54,7 +54,7 @@ export class Linking {
   }
 
   /** An item that does not exist, or cannot be told, keeps the others from nothing. */
-  async #tell({ ref, change, fixes }: Mention): Promise<LinkOutcome> {
+  async #linkItem({ ref, change, fixes }: Mention): Promise<LinkOutcome> {
     const { kind, url, commit, title, author, state } = change;
     const key = kind === 'commit' ? `commit ${commit}` : `pull request ${url} ${state}`;
     const told: ForgeChange = {
@@ -77,15 +77,15 @@ export class Linking {
 }
 
 /** What says that it fixes an item does so once it is on the default branch. */
-const mentionsOf = (project: string, change: Change): Mention[] =>
-  [...mentions(change.text, project)].map(([ref, fixes]) => ({ ref, change, fixes: fixes && change.landed }));
+const listMentions = (project: string, change: Change): Mention[] =>
+  [...findMentions(change.text, project)].map(([ref, fixes]) => ({ ref, change, fixes: fixes && change.landed }));
 
 function addTo(list: string[], ref: string): void {
   if (!list.includes(ref)) list.push(ref);
 }
 
 /** Adds what the state of the request did to an item, in place of having been named by it. */
-function addFollowed(done: Linked, ref: string, outcome: ForgeOutcome): void {
+function addFollowed(done: LinkResult, ref: string, outcome: ForgeOutcome): void {
   const { linked, unchanged } = done;
   const named = [linked, unchanged].find((list) => list.includes(ref));
   if (outcome === 'unchanged' || (outcome === 'linked' && (named === linked || done.resolved.includes(ref)))) return;

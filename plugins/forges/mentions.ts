@@ -4,22 +4,22 @@
  */
 
 /** Characters of a text that are read; what forges send is longer only where somebody pasted a log. */
-export const LONGEST_TEXT = 65_536;
+export const MAX_TEXT_CHARACTERS = 65_536;
 /** The longest number of a ref. */
-const MOST_DIGITS = 9;
+const MAX_REF_DIGITS = 9;
 
 const KEYWORDS: ReadonlySet<string> = new Set(['fixes', 'closes', 'resolves']);
 const SCHEMES: ReadonlySet<string> = new Set(['http', 'https']);
 /** What may stand between a keyword and its ref, one line's end besides: `Fixes: shop-17`, `fixes (shop-17)`. */
-const BETWEEN: ReadonlySet<string> = new Set([' ', '\t', '\r', ':', '#', '(', '[', '<', '*', '`', '"', "'"]);
+const SEPARATORS: ReadonlySet<string> = new Set([' ', '\t', '\r', ':', '#', '(', '[', '<', '*', '`', '"', "'"]);
 
 /**
  * Refs of one project, in the order in which they are named → whether the text says that it fixes the item. A keyword
  * counts for the ref behind it alone; a text that begins with `Revert` fixes nothing.
  * @param project its slug; refs of other projects are passed over
  */
-export function mentions(text: string, project: string): Map<string, boolean> {
-  return new Walk(text.slice(0, LONGEST_TEXT).toLowerCase(), project).found();
+export function findMentions(text: string, project: string): Map<string, boolean> {
+  return new MentionScanner(text.slice(0, MAX_TEXT_CHARACTERS).toLowerCase(), project).scan();
 }
 
 /** Characters of slugs and refs; any other divides words, letters of other scripts too. */
@@ -30,7 +30,7 @@ function isWord(code: number): boolean {
 /** `-` and `.` join words, and stand around them: `shop-17.` */
 const isJoint = (code: number): boolean => code === 0x2d || code === 0x2e;
 
-class Walk {
+class MentionScanner {
   readonly #refs = new Map<string, boolean>();
   /** A keyword stands directly before. */
   #fixes = false;
@@ -43,31 +43,31 @@ class Walk {
     private readonly project: string,
   ) {}
 
-  found(): Map<string, boolean> {
+  scan(): Map<string, boolean> {
     const { text } = this;
     for (let at = 0; at < text.length;) {
       if (!isWord(text.charCodeAt(at))) {
-        this.#between(text.charAt(at));
+        this.#readSeparator(text.charAt(at));
         at += 1;
         continue;
       }
       const begin = at;
       while (at < text.length && isWord(text.charCodeAt(at))) at += 1;
-      this.#word(begin, at);
+      this.#readWord(begin, at);
     }
     if (text.trimStart().startsWith('revert')) for (const ref of this.#refs.keys()) this.#refs.set(ref, false);
     return this.#refs;
   }
 
-  #between(character: string): void {
+  #readSeparator(character: string): void {
     const blank = character === ' ' || character === '\t' || character === '\n' || character === '\r';
     if (blank) this.#address = null;
     if (character === '\n') this.#lineEnds += 1;
-    else if (!BETWEEN.has(character)) this.#fixes = false;
+    else if (!SEPARATORS.has(character)) this.#fixes = false;
     if (this.#lineEnds > 1) this.#fixes = false;
   }
 
-  #word(begin: number, end: number): void {
+  #readWord(begin: number, end: number): void {
     let from = begin;
     let to = end;
     while (from < to && isJoint(this.text.charCodeAt(from))) from += 1;
@@ -75,12 +75,12 @@ class Walk {
     this.#lineEnds = 0;
     // A sentence ends, or something else begins.
     if (from === to) this.#fixes = false;
-    else if (this.#address !== null) this.#inAddress(this.#address, this.text.slice(from, to));
-    else this.#inText(this.text.slice(from, to), to);
+    else if (this.#address !== null) this.#readAddressWord(this.#address, this.text.slice(from, to));
+    else this.#readTextWord(this.text.slice(from, to), to);
     if (to !== end) this.#fixes = false;
   }
 
-  #inText(word: string, end: number): void {
+  #readTextWord(word: string, end: number): void {
     if (SCHEMES.has(word) && this.text.startsWith('://', end)) {
       this.#address = { fixes: this.#fixes, last: word };
       this.#fixes = false;
@@ -91,7 +91,7 @@ class Walk {
   }
 
   /** `https://aos.example.com/bugs/shop-17` names the item; a repository of that name names none. */
-  #inAddress(address: { fixes: boolean; last: string }, word: string): void {
+  #readAddressWord(address: { fixes: boolean; last: string }, word: string): void {
     if (address.last === 'bugs' && this.#isRef(word)) this.#add(word, address.fixes);
     address.last = word;
   }
@@ -103,7 +103,7 @@ class Walk {
   #isRef(word: string): boolean {
     const { project } = this;
     const digits = word.length - project.length - 1;
-    if (digits < 1 || digits > MOST_DIGITS || !word.startsWith(`${project}-`)) return false;
+    if (digits < 1 || digits > MAX_REF_DIGITS || !word.startsWith(`${project}-`)) return false;
     for (let at = project.length + 1; at < word.length; at++) {
       const code = word.charCodeAt(at);
       if (code < 0x30 || code > 0x39) return false;

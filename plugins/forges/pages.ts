@@ -2,10 +2,10 @@
 import joi from 'joi';
 import { View, type PageSpec } from '../../kernel/contract.js';
 import type { ProjectSections } from '../../ports/domain/projects.js';
-import { addressesOf } from './addresses.js';
+import { listForgeAddresses } from './addresses.js';
 import type { ForgeSecrets } from './secrets.js';
 
-const pathOf = (slug: string): string => `/projects/${slug}/forge-secret`;
+const getSecretPath = (slug: string): string => `/projects/${slug}/forge-secret`;
 
 export const pages = (secrets: ForgeSecrets, baseUrl: () => string): PageSpec[] => [
   {
@@ -15,17 +15,17 @@ export const pages = (secrets: ForgeSecrets, baseUrl: () => string): PageSpec[] 
     access: { session: 'admin' },
     input: { params: joi.object({ slug: joi.string().max(64).required() }) },
     handle: async ({ principal, params: { slug = '' } }) => {
-      const secret = await secrets.make(principal, slug);
+      const secret = await secrets.createSecret(principal, slug);
       const back = { label: slug, href: `/projects/${slug}` };
-      const addresses = addressesOf(baseUrl(), slug);
+      const addresses = listForgeAddresses(baseUrl(), slug);
       return new View('forge-secret', { title: 'Forge secret', slug, secret, addresses }).shownOnce(back);
     },
   },
 ];
 
-export const section = (secrets: ForgeSecrets, baseUrl: () => string): ProjectSections => ({
+export const buildProjectSection = (secrets: ForgeSecrets, baseUrl: () => string): ProjectSections => ({
   of: async (project) => {
-    const made = await secrets.about(project);
+    const made = await secrets.getInfo(project);
     return {
       heading: 'Webhooks of the forge',
       text: 'GitHub, GitLab or Gitea tells of commits and pull requests: those that name an item are linked to it, and “fixes shop-17” resolves it once it is merged.'.replace(
@@ -33,10 +33,10 @@ export const section = (secrets: ForgeSecrets, baseUrl: () => string): ProjectSe
         `${project.slug}-17`,
       ),
       guide: { label: 'Set it up', href: '/docs/forges' },
-      lines: addressesOf(baseUrl(), project.slug).map(({ name, url }) => ({ label: name, value: url })),
+      lines: listForgeAddresses(baseUrl(), project.slug).map(({ name, url }) => ({ label: name, value: url })),
       note: made === null ? null : { text: `Secret made by ${made.made_by}`, at: made.made_at },
       action: {
-        path: pathOf(project.slug),
+        path: getSecretPath(project.slug),
         label: made === null ? 'Make the secret' : 'Make a new secret',
         confirm:
           made === null ? null : 'The secret of before is worth nothing from then on: enter the new one at the forge.',

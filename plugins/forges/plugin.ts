@@ -7,9 +7,9 @@ import { AUDIT } from '../../ports/domain/audit.js';
 import { ITEMS } from '../../ports/domain/bugs.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
 import { PROJECT_BELONGINGS, PROJECT_SECTIONS, PROJECTS } from '../../ports/domain/projects.js';
-import { Linking } from './linking.js';
-import { pages, section } from './pages.js';
-import { KnownPullRequests } from './pull-requests.js';
+import { ChangeLinker } from './linking.js';
+import { pages, buildProjectSection } from './pages.js';
+import { PullRequestStore } from './pull-requests.js';
 import { routes } from './routes.js';
 import { ForgeSecrets } from './secrets.js';
 
@@ -26,14 +26,14 @@ export default definePlugin({
   ],
   from: import.meta.url,
   setup(ctx) {
-    const services = ctx.services({ secrets: ForgeSecrets, linking: Linking, pulls: KnownPullRequests });
+    const services = ctx.services({ secrets: ForgeSecrets, linking: ChangeLinker, pulls: PullRequestStore });
     const baseUrl = (): string => ctx.app.base_url;
     return {
       routes: routes({ ...services, clock: ctx.clock, baseUrl }),
       pages: pages(services.secrets, baseUrl),
       extensions: [
         extend(PULL_REQUESTS, services.pulls),
-        extend(PROJECT_SECTIONS, section(services.secrets, baseUrl)),
+        extend(PROJECT_SECTIONS, buildProjectSection(services.secrets, baseUrl)),
         extend(PROJECT_BELONGINGS, services.pulls),
         extend(PROJECT_BELONGINGS, services.secrets),
       ],
@@ -43,7 +43,7 @@ export default definePlugin({
           everyMs: 24 * 3_600_000,
           timeoutMs: 600_000,
           removesByAge: true,
-          run: () => services.pulls.forget(),
+          run: () => services.pulls.removeOld(),
         },
       ],
     };

@@ -18,33 +18,33 @@ export interface StoredPullRequest extends Doc, PullRequest {
 }
 
 /** Nobody looks at an older one, and a forge tells of it again when it changes. */
-const KEPT_MS = 400 * 24 * 3_600_000;
+const RETENTION_MS = 400 * 24 * 3_600_000;
 
-const idOf = (project: string, url: string): string =>
+const getPullRequestId = (project: string, url: string): string =>
   hash('sha256', `${project}\u001f${getPullRequestPage(url)}`).slice(0, 40);
 
 @injectable()
-export class KnownPullRequests implements PullRequests {
+export class PullRequestStore implements PullRequests {
   constructor(
     @inject(collection<StoredPullRequest>('pull_requests')) private readonly rows: Collection<StoredPullRequest>,
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
   async find(project: string, url: string): Promise<ReceivedPullRequest | null> {
-    const found = await this.rows.get(idOf(project, url));
+    const found = await this.rows.get(getPullRequestId(project, url));
     if (found === null) return null;
     const { state, title, author, commit, at, heard_at } = found;
     return { url: found.url, state, title, author, commit, at, heard_at };
   }
 
   /** A delivery that is older than what is known changes nothing; what is merged stays merged. */
-  async heard(project: string, change: Change): Promise<void> {
+  async record(project: string, change: Change): Promise<void> {
     const { url, state, title, author, commit } = change;
     if (change.kind !== 'pull_request' || url === null || state === 'pushed') return;
     const heard_at = this.clock.iso();
     const at = change.at ?? heard_at;
     const told = { state, title, author, commit, at, heard_at };
-    const id = idOf(project, url);
+    const id = getPullRequestId(project, url);
     try {
       await this.rows.insert({ id, project, url, ...told });
     } catch (error) {
@@ -59,7 +59,7 @@ export class KnownPullRequests implements PullRequests {
     await this.rows.remove({ project });
   }
 
-  async forget(): Promise<void> {
-    await this.rows.remove({ heard_at: { lt: isoOf(this.clock.now() - KEPT_MS) } });
+  async removeOld(): Promise<void> {
+    await this.rows.remove({ heard_at: { lt: isoOf(this.clock.now() - RETENTION_MS) } });
   }
 }

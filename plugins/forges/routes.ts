@@ -3,19 +3,19 @@ import joi from 'joi';
 import { created, named, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import type { Clock } from '../../ports/clock.js';
-import { addressesOf } from './addresses.js';
-import type { Linked, Linking } from './linking.js';
+import { listForgeAddresses } from './addresses.js';
+import type { LinkResult, ChangeLinker } from './linking.js';
 import type { Change } from './payloads/change.js';
-import { changesOfGithub } from './payloads/github.js';
-import { changesOfGitlab } from './payloads/gitlab.js';
-import { members, type ForgePayload } from './payloads/reading.js';
+import { parseGithubChanges } from './payloads/github.js';
+import { parseGitlabChanges } from './payloads/gitlab.js';
+import { toPayloadFields, type ForgePayload } from './payloads/fields.js';
 import type { ForgeSecrets } from './secrets.js';
 import { FORGES, isGenuine, type Forge } from './verification.js';
 
 /** A push of hundreds of commits; parsed within 20 ms. */
-const MOST_BYTES = 1_048_576;
+const MAX_BODY_BYTES = 1_048_576;
 /** Judged in place of a secret that does not exist, so that the answer takes as long. */
-const NO_SECRET = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=';
+const DUMMY_SECRET = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=';
 
 const slug = joi
   .string()
@@ -34,22 +34,22 @@ const linkedShape = named(
   }).keys({ reopened: refs.description('Waited for a pull request that was closed without a merge') }),
 );
 
-const CHANGES: Readonly<Record<Forge, (headers: HttpRequest['headers'], body: ForgePayload) => Change[]>> = {
-  github: (headers, body) => changesOfGithub(headers['x-github-event'] ?? '', body),
-  gitea: (headers, body) => changesOfGithub(headers['x-gitea-event'] ?? '', body),
-  gitlab: (_headers, body) => changesOfGitlab(body),
+const CHANGE_PARSERS: Readonly<Record<Forge, (headers: HttpRequest['headers'], body: ForgePayload) => Change[]>> = {
+  github: (headers, body) => parseGithubChanges(headers['x-github-event'] ?? '', body),
+  gitea: (headers, body) => parseGithubChanges(headers['x-gitea-event'] ?? '', body),
+  gitlab: (_headers, body) => parseGitlabChanges(body),
 };
 
 export interface RouteParts {
   secrets: ForgeSecrets;
-  linking: Linking;
+  linking: ChangeLinker;
   clock: Clock;
   baseUrl: () => string;
 }
 
-export const routes = (parts: RouteParts): RouteSpec[] => [takes(parts), makes(parts)];
+export const routes = (parts: RouteParts): RouteSpec[] => [buildDeliveryRoute(parts), buildSecretRoute(parts)];
 
-const takes = ({ secrets, linking, clock }: RouteParts): RouteSpec => ({
+const buildDeliveryRoute = ({ secrets, linking, clock }: RouteParts): RouteSpec => ({
   method: 'POST',
   path: '/api/bugtracker/v1/forges/{forge}/{project}',
   strictQuery: false,
@@ -83,24 +83,29 @@ const takes = ({ secrets, linking, clock }: RouteParts): RouteSpec => ({
   output: linkedShape,
   errors: ['unauthorized', 'invalid_json'],
   limits: {
-    bytes: MOST_BYTES,
+    bytes: MAX_BODY_BYTES,
     payload: 'raw',
     proves: ({ params: { project = '' } }) => `forge ${project}`,
   },
-  handle: async ({ params: { forge, project = '' }, headers, body }): Promise<Linked> => {
+  handle: async ({ params: { forge, project = '' }, headers, body }): Promise<LinkResult> => {
     const bytes = body as Buffer;
-    const secret = await secrets.of(project);
-    const genuine = isGenuine(forge as Forge, { headers, body: bytes, secret: secret ?? NO_SECRET, now: clock.now() });
+    const secret = await secrets.openSecret(project);
+    const genuine = isGenuine(forge as Forge, {
+      headers,
+      body: bytes,
+      secret: secret ?? DUMMY_SECRET,
+      now: clock.now(),
+    });
     if (secret === null || !genuine)
       throw new ServiceError('unauthorized', 'The delivery is not signed with this project’s forge secret.');
-    return linking.apply(project, CHANGES[forge as Forge](headers, parsed(bytes)));
+    return linking.apply(project, CHANGE_PARSERS[forge as Forge](headers, parseBody(bytes)));
   },
 });
 
 /** @throws ServiceError invalid_json */
-function parsed(bytes: Buffer): ForgePayload {
+function parseBody(bytes: Buffer): ForgePayload {
   try {
-    return members(JSON.parse(bytes.toString('utf8')));
+    return toPayloadFields(JSON.parse(bytes.toString('utf8')));
   } catch (error) {
     throw new ServiceError('invalid_json', 'The body is not JSON: choose application/json at the forge.', {
       cause: error,
@@ -108,7 +113,7 @@ function parsed(bytes: Buffer): ForgePayload {
   }
 }
 
-const makes = ({ secrets, baseUrl }: RouteParts): RouteSpec => ({
+const buildSecretRoute = ({ secrets, baseUrl }: RouteParts): RouteSpec => ({
   method: 'POST',
   path: '/api/projects/v1/projects/{slug}/forge-secret',
   operationId: 'makeForgeSecret',
@@ -130,8 +135,8 @@ const makes = ({ secrets, baseUrl }: RouteParts): RouteSpec => ({
   ),
   errors: ['not_found'],
   handle: async ({ principal, params: { slug: project = '' } }) => {
-    const forge_secret = await secrets.make(principal, project);
-    const addresses = Object.fromEntries(addressesOf(baseUrl(), project).map(({ forge, url }) => [forge, url]));
+    const forge_secret = await secrets.createSecret(principal, project);
+    const addresses = Object.fromEntries(listForgeAddresses(baseUrl(), project).map(({ forge, url }) => [forge, url]));
     return created({ forge_secret, addresses }).header('cache-control', 'no-store');
   },
 });

@@ -21,7 +21,7 @@ export interface StoredSecret extends Doc {
   made_by: string;
 }
 
-const purpose = (project: ProjectInfo): string => `forges/secret/${project.slug}/${project.number}`;
+const getSealPurpose = (project: ProjectInfo): string => `forges/secret/${project.slug}/${project.number}`;
 
 @injectable()
 export class ForgeSecrets {
@@ -37,21 +37,21 @@ export class ForgeSecrets {
    * The only time that anybody sees it; one from before is worth nothing from now on.
    * @throws ServiceError not_found, insufficient_scope
    */
-  async make(principal: Principal, slug: string): Promise<string> {
+  async createSecret(principal: Principal, slug: string): Promise<string> {
     // Who signs with it resolves items and comments on them, as this scope lets its holder.
     if (principal.kind === 'token' && !principal.scopes.includes('bugtracker:manage'))
       throw denied('The secret of a forge resolves items: a token that makes one needs bugtracker:manage as well.');
-    const project = await this.#need(principal, slug);
+    const project = await this.#getProject(principal, slug);
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
-    const before = await this.about(project);
+    const before = await this.getInfo(project);
     await this.rows.change(
       { id: slug },
       {
         set: {
           number: project.number,
-          secret: this.cipher.seal(secret, purpose(project)),
+          secret: this.cipher.seal(secret, getSealPurpose(project)),
           made_at: this.clock.iso(),
-          made_by: nameOf(principal),
+          made_by: getCallerName(principal),
         },
       },
       { upsert: true },
@@ -67,16 +67,16 @@ export class ForgeSecrets {
   }
 
   /** When it was made and by whom; null: the project has none. */
-  async about(project: ProjectInfo): Promise<Pick<StoredSecret, 'made_at' | 'made_by'> | null> {
+  async getInfo(project: ProjectInfo): Promise<Pick<StoredSecret, 'made_at' | 'made_by'> | null> {
     const row = await this.rows.get(project.slug);
     return row !== null && row.number === project.number ? row : null;
   }
 
   /** Null: there is no such project, or it has none. */
-  async of(slug: string): Promise<string | null> {
+  async openSecret(slug: string): Promise<string | null> {
     const [project, row] = await Promise.all([this.projects.get(slug), this.rows.get(slug)]);
     if (project === null || row === null || row.number !== project.number) return null;
-    return this.cipher.open(row.secret, purpose(project));
+    return this.cipher.open(row.secret, getSealPurpose(project));
   }
 
   /** With its project (`ProjectBelongings`). */
@@ -84,7 +84,7 @@ export class ForgeSecrets {
     await this.rows.remove({ id: slug });
   }
 
-  async #need(principal: Principal, slug: string): Promise<ProjectInfo> {
+  async #getProject(principal: Principal, slug: string): Promise<ProjectInfo> {
     if (principal.kind === 'token') requireProject(principal.project, slug);
     const project = await this.projects.get(slug);
     if (project === null) throw notFound(`project ${slug.slice(0, 64)}`);
@@ -92,7 +92,7 @@ export class ForgeSecrets {
   }
 }
 
-function nameOf(principal: Principal): string {
+function getCallerName(principal: Principal): string {
   if (principal.kind === 'session') return principal.username;
   return principal.kind === 'token' ? `token ${principal.name}` : principal.kind;
 }

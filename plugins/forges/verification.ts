@@ -23,33 +23,36 @@ const PREFIX = 'whsec_';
 /** How far the time of a signed delivery may be from ours (Standard Webhooks). */
 const TOLERANCE_MS = 5 * 60_000;
 /** Signatures of one header that are looked at. */
-const MOST_SIGNATURES = 5;
+const MAX_SIGNATURES = 5;
 
 /** Equal texts, in a time that depends on neither. */
-const same = (a: string, b: string): boolean =>
+const isEqualInConstantTime = (a: string, b: string): boolean =>
   timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 
-const hmac = (secret: string | Buffer, body: Buffer): string => createHmac('sha256', secret).update(body).digest('hex');
+const computeHmac = (secret: string | Buffer, body: Buffer): string =>
+  createHmac('sha256', secret).update(body).digest('hex');
 
-const JUDGES: Readonly<Record<Forge, (delivery: Delivery) => boolean>> = {
-  github: ({ headers, body, secret }) => same(`sha256=${hmac(secret, body)}`, headers['x-hub-signature-256'] ?? ''),
-  gitea: ({ headers, body, secret }) => same(hmac(secret, body), headers['x-gitea-signature'] ?? ''),
+const VERIFIERS: Readonly<Record<Forge, (delivery: Delivery) => boolean>> = {
+  github: ({ headers, body, secret }) =>
+    isEqualInConstantTime(`sha256=${computeHmac(secret, body)}`, headers['x-hub-signature-256'] ?? ''),
+  gitea: ({ headers, body, secret }) =>
+    isEqualInConstantTime(computeHmac(secret, body), headers['x-gitea-signature'] ?? ''),
   gitlab: (delivery) => {
-    const token = same(delivery.secret, delivery.headers['x-gitlab-token'] ?? '');
-    return standard(delivery) || token;
+    const token = isEqualInConstantTime(delivery.secret, delivery.headers['x-gitlab-token'] ?? '');
+    return isStandardSignatureValid(delivery) || token;
   },
 };
 
 /** @param secret the project's `forge_secret` */
-export const isGenuine = (forge: Forge, delivery: Delivery): boolean => JUDGES[forge](delivery);
+export const isGenuine = (forge: Forge, delivery: Delivery): boolean => VERIFIERS[forge](delivery);
 
 /** `webhook-signature: v1,<base64>` over `<id>.<timestamp>.<body>`: GitLab with a signing token. */
-function standard({ headers, body, secret, now }: Delivery): boolean {
+function isStandardSignatureValid({ headers, body, secret, now }: Delivery): boolean {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp = '', 'webhook-signature': given } = headers;
   if (id === undefined || given === undefined || !/^\d{1,12}$/.test(timestamp)) return false;
   const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
   const made = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
   const recent = Math.abs(now - Number(timestamp) * 1000) <= TOLERANCE_MS;
-  const fits = given.split(' ', MOST_SIGNATURES).map((one) => same(`v1,${made}`, one));
+  const fits = given.split(' ', MAX_SIGNATURES).map((one) => isEqualInConstantTime(`v1,${made}`, one));
   return recent && fits.includes(true);
 }

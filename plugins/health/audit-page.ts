@@ -16,10 +16,10 @@ import {
 import { DAY_MS, isoOf, normalizedTime } from '../../lib/time.js';
 import type { AuditEntry, AuditFields, AuditQuery, AuditReader } from '../../ports/domain/audit.js';
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
 /** For programs: they find the request in the log by it. */
-const HIDDEN = new Set(['request_id']);
+const HIDDEN_DETAILS = new Set(['request_id']);
 
 type Value = AuditFields[string];
 export interface AuditRow {
@@ -34,7 +34,7 @@ export interface AuditRow {
   changes: { label: string; before: Value; after: Value }[];
 }
 
-export async function auditRow(reader: AuditReader, entry: AuditEntry): Promise<AuditRow> {
+export async function toAuditRow(reader: AuditReader, entry: AuditEntry): Promise<AuditRow> {
   const { at, actor, action, target, details, before = {}, after = {} } = entry;
   const { name, href } = await reader.named(entry);
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])];
@@ -48,7 +48,7 @@ export async function auditRow(reader: AuditReader, entry: AuditEntry): Promise<
     name,
     href,
     facts: Object.entries(isNew ? { ...after, ...details } : details)
-      .filter(([label, value]) => value !== null && !HIDDEN.has(label) && !(label === 'name' && value === name))
+      .filter(([label, value]) => value !== null && !HIDDEN_DETAILS.has(label) && !(label === 'name' && value === name))
       .map(([label, value]) => ({ label, value })),
     changes: (isNew ? [] : fields)
       .map((label) => ({ label, before: before[label] ?? null, after: after[label] ?? null }))
@@ -85,7 +85,7 @@ const query = joi.object({
 });
 
 /** @param zone of the days; the last one is whole */
-function queryOf({ actor, action, target, from, to }: Partial<Record<string, string>>, zone: string): AuditQuery {
+function toAuditQuery({ actor, action, target, from, to }: Partial<Record<string, string>>, zone: string): AuditQuery {
   const at = (date: string, days = 0): string => {
     const day = isoOf((Date.parse(date) || 0) + days * DAY_MS).slice(0, 10);
     return utcOfLocal(`${day}T00:00`, zone) ?? `${day}T00:00:00.000Z`;
@@ -126,7 +126,7 @@ export interface AuditPageServices {
 }
 
 /** Days of the zone in which the page is read. */
-function periodOf(period: Period, { clock }: AuditPageServices, timezone: string): Pick<AuditQuery, 'since' | 'until'> {
+function toPeriod(period: Period, { clock }: AuditPageServices, timezone: string): Pick<AuditQuery, 'since' | 'until'> {
   const midnight = (days: number): string => {
     const day = localOf(clock.now() - days * DAY_MS, timezone).slice(0, 10);
     return utcOfLocal(`${day}T00:00`, timezone) ?? isoOf(clock.now() - days * DAY_MS);
@@ -136,7 +136,7 @@ function periodOf(period: Period, { clock }: AuditPageServices, timezone: string
   return { since: midnight(period === 'today' ? 0 : 6) };
 }
 
-async function listView(services: AuditPageServices, request: HttpRequest): Promise<View> {
+async function buildListView(services: AuditPageServices, request: HttpRequest): Promise<View> {
   const { cursor = null, period: chosen, logins, ...filters } = request.query as Partial<Record<string, string>>;
   const filtered = Object.keys(filters).length > 0;
   // Somebody who looks for something means the whole log; somebody who only looks, what was done of late.
@@ -144,12 +144,12 @@ async function listView(services: AuditPageServices, request: HttpRequest): Prom
   const hidden = logins === undefined && filters['action']?.startsWith('login') !== true;
   const zone = zoneOf(request.principal, services.timezone);
   const asked = {
-    ...periodOf(period, services, zone),
-    ...queryOf(filters, zone),
+    ...toPeriod(period, services, zone),
+    ...toAuditQuery(filters, zone),
     ...(hidden && { without: 'login.' }),
   };
-  const page = await services.reader.search(asked, PAGE, cursor);
-  const items = await Promise.all(page.items.map((entry) => auditRow(services.reader, entry)));
+  const page = await services.reader.search(asked, PAGE_SIZE, cursor);
+  const items = await Promise.all(page.items.map((entry) => toAuditRow(services.reader, entry)));
   const address = (change: Record<string, string | undefined>): string => {
     const all = { ...filters, ...(chosen && { period: chosen }), ...(logins && { logins }), ...change };
     const search = new URLSearchParams(Object.entries(all).filter((pair): pair is [string, string] => !!pair[1]));
@@ -171,7 +171,7 @@ async function listView(services: AuditPageServices, request: HttpRequest): Prom
   });
 }
 
-export const auditPages = (services: AuditPageServices): PageSpec[] => [
+export const buildAuditPages = (services: AuditPageServices): PageSpec[] => [
   {
     path: '/audit',
     title: 'Audit log',
@@ -184,7 +184,7 @@ export const auditPages = (services: AuditPageServices): PageSpec[] => [
     },
     access: { session: 'member' },
     input: { query },
-    handle: (request) => listView(services, request),
+    handle: (request) => buildListView(services, request),
   },
   {
     // Where it was before it had an entry of its own.

@@ -3,7 +3,7 @@ import type { PluginState, ServiceMigrations, ServiceRuntime } from '../../ports
 import type { Metrics } from '../../ports/metrics.js';
 import type { HealthService } from './service.js';
 
-async function orNaN(read: () => Promise<number | null>): Promise<number> {
+async function readOrNaN(read: () => Promise<number | null>): Promise<number> {
   try {
     return (await read()) ?? NaN;
   } catch (error) {
@@ -18,7 +18,7 @@ export interface GaugeSources {
   health: HealthService;
 }
 
-export function gauges(metrics: Metrics, { runtime, schema, health }: GaugeSources): void {
+export function addHealthGauges(metrics: Metrics, { runtime, schema, health }: GaugeSources): void {
   metrics.gauge('aos_uptime_seconds', 'Seconds since the start', () => health.uptime());
   metrics.gauge('aos_ready', '1 when requests can be served', async () => Number(await health.ready()));
   metrics.gauge(
@@ -39,10 +39,10 @@ export function gauges(metrics: Metrics, { runtime, schema, health }: GaugeSourc
     },
   );
   metrics.gauge('aos_migrations_pending', 'Migrations that have not run', () =>
-    orNaN(async () => (await schema.migrations()).pending.length),
+    readOrNaN(async () => (await schema.migrations()).pending.length),
   );
-  metrics.gauge('aos_disk_free_bytes', 'Free bytes of the data directory', () => orNaN(() => runtime.freeBytes()));
+  metrics.gauge('aos_disk_free_bytes', 'Free bytes of the data directory', () => readOrNaN(() => runtime.freeBytes()));
   metrics.gauge('aos_store_bytes', 'Bytes of the store, where the engine tells', () =>
-    orNaN(() => runtime.storeBytes()),
+    readOrNaN(() => runtime.storeBytes()),
   );
 }

@@ -31,11 +31,11 @@ export interface IntegrityCheck {
   damage: readonly string[];
 }
 
-const LAST = 'last';
-const MOST = 20;
+const LAST_EXAMINATION_ID = 'last';
+const MAX_LISTED_DOCUMENTS = 20;
 
 @injectable()
-export class Integrity {
+export class IntegrityExaminer {
   constructor(
     @inject(RUNTIME) private readonly runtime: ServiceRuntime,
     @inject(PORT.clock) private readonly clock: Clock,
@@ -47,16 +47,16 @@ export class Integrity {
   async examine(signal?: AbortSignal): Promise<void> {
     const found = await this.runtime.examineStore(signal);
     if (found === null) return;
-    await this.last.bulk([{ put: { id: LAST, ...found, checked_at: this.clock.iso() } }]);
+    await this.last.bulk([{ put: { id: LAST_EXAMINATION_ID, ...found, checked_at: this.clock.iso() } }]);
     const { ok, documents, damage, more } = found;
     if (ok) return this.log.info({ documents }, 'the store was read whole: no damage');
     this.log.error({ documents, damage, more }, 'the store is damaged: aos doctor --deep says what to do');
   }
 
   /** Null where there was none, or what it found is damaged itself. */
-  async #last(): Promise<Readonly<ExaminationDoc> | null> {
+  async #getLast(): Promise<Readonly<ExaminationDoc> | null> {
     try {
-      return await this.last.get(LAST);
+      return await this.last.get(LAST_EXAMINATION_ID);
     } catch (error) {
       if (error instanceof StoreDamaged) return null;
       throw error;
@@ -67,18 +67,18 @@ export class Integrity {
   async check(): Promise<IntegrityCheck | null> {
     if (!this.runtime.examinesStore) return null;
     const met = this.runtime.metDamage();
-    const doc = await this.#last();
+    const doc = await this.#getLast();
     const checked_at = doc?.checked_at ?? null;
     // What was met before the last examination is in its findings, or mended. One that lies ahead is of a clock
     // that was put back: nobody knows what came first.
     const unknown = checked_at === null || hasElapsed(checked_at, Infinity, this.clock.now());
-    const since = met.filter(({ at }) => unknown || at > checked_at).map(({ place }) => sentenceOf(place));
-    const damage = [...new Set([...(doc?.damage ?? []), ...since])].slice(0, MOST);
+    const since = met.filter(({ at }) => unknown || at > checked_at).map(({ place }) => describeDamage(place));
+    const damage = [...new Set([...(doc?.damage ?? []), ...since])].slice(0, MAX_LISTED_DOCUMENTS);
     return { ok: since.length > 0 ? false : (doc?.ok ?? null), checked_at, damage };
   }
 }
 
-function sentenceOf({ collection, id }: DamagedPlace): string {
+function describeDamage({ collection, id }: DamagedPlace): string {
   if (collection === null) return 'the file of the store cannot be read';
   return `${id === null ? 'a document' : `the document "${id}"`} of ${collection}: a call could not read it`;
 }

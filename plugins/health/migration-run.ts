@@ -72,7 +72,7 @@ export class MigrationRun {
   }
 
   /** Resolves when no run is under way. */
-  async settled(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     await this.#running?.done.catch((error: unknown) => this.log.error({ err: error }, 'the migration run failed'));
   }
 

@@ -1,5 +1,5 @@
 /** /migrations and /system (contract 80). Everyone who may sign in reads them; only administrators run migrations. */
-import { auditPages, auditRow } from './audit-page.js';
+import { buildAuditPages, toAuditRow } from './audit-page.js';
 import { Redirect, View, type Clock, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
 import type { AuditLog, AuditReader } from '../../ports/domain/audit.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
@@ -25,15 +25,15 @@ export interface SystemPageServices {
 }
 
 /** Short runs end within the request that starts them, so that their outcome is the next page's first line. */
-const PATIENCE_MS = 1_500;
-const AUDIT_NEWEST = 8;
-const RUNS = 8;
+const SHORT_RUN_MS = 1_500;
+const MAX_AUDIT_ROWS = 8;
+const MAX_RUN_ROWS = 8;
 
 function isAdmin({ principal }: HttpRequest): boolean {
   return principal.kind === 'session' && principal.role === 'admin';
 }
 
-async function migrationsView({ runtime, schema, run }: SystemPageServices, request: HttpRequest): Promise<View> {
+async function buildMigrationsView({ runtime, schema, run }: SystemPageServices, request: HttpRequest): Promise<View> {
   const { applied, pending, current } = await schema.migrations();
   const total = Math.max(run.state?.total ?? 0, pending.length);
   return new View('migrations', {
@@ -52,7 +52,7 @@ async function migrationsView({ runtime, schema, run }: SystemPageServices, requ
 /** POST: starts the run and leads back to the page, which says how it went or how far it is. */
 async function startMigrations({ schema, run }: SystemPageServices, { principal }: HttpRequest): Promise<Redirect> {
   const { pending } = await schema.migrations();
-  const outcome = await run.start(principal, pending.length, PATIENCE_MS).catch(() => 'failed' as const);
+  const outcome = await run.start(principal, pending.length, SHORT_RUN_MS).catch(() => 'failed' as const);
   if (outcome === 'failed') {
     return new Redirect('/migrations', { tone: 'danger', message: 'The migration stopped. The page says why.' });
   }
@@ -63,7 +63,7 @@ async function startMigrations({ schema, run }: SystemPageServices, { principal 
 }
 
 /** A check may list things with a name, such as disabled webhooks. */
-const named = (value: unknown): unknown =>
+const toNames = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'name' in value ? value.name : value;
 
 interface Fact {
@@ -73,21 +73,21 @@ interface Fact {
 }
 
 /** The unit is the end of a field's name; on a page it stands behind the number. */
-function factOf(field: string, value: unknown): Fact {
+function toFact(field: string, value: unknown): Fact {
   const unit = (/_(ms|bytes|seconds|at)$/.exec(field)?.[1] ?? null) as Fact['unit'];
   return { label: unit === null ? field : field.slice(0, -unit.length - 1), value, unit };
 }
 
 /** What the service says of itself in one badge: checks may fail that do not make it unhealthy (contract 95). */
-export function verdictOf(report: HealthReport): { text: string; tone: 'success' | 'warning' | 'danger' } {
+export function toVerdict(report: HealthReport): { text: string; tone: 'success' | 'warning' | 'danger' } {
   if (!report.healthy) return { text: 'unhealthy', tone: 'danger' };
-  const failed = checkRows(report).filter(({ state }) => state === 'failed' || state === 'damaged').length;
+  const failed = buildCheckRows(report).filter(({ state }) => state === 'failed' || state === 'damaged').length;
   if (failed === 0) return { text: 'healthy', tone: 'success' };
   return { text: `healthy, ${failed} ${failed === 1 ? 'check' : 'checks'} failed`, tone: 'warning' };
 }
 
 /** What a check says in a member of its own, such as `integrity`, stands beside the rest. */
-const flat = (facts: object): [field: string, value: unknown][] =>
+const flattenFacts = (facts: object): [field: string, value: unknown][] =>
   Object.entries(facts).flatMap(([field, value]: [string, unknown]): [string, unknown][] =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.entries(value).map(([inner, each]) => [`${field}_${inner}`, each])
@@ -95,21 +95,21 @@ const flat = (facts: object): [field: string, value: unknown][] =>
   );
 
 /** Checks as rows of one table: name, state, what it saw. */
-export function checkRows({ checks }: HealthReport): { name: string; state: string; facts: Fact[] }[] {
+export function buildCheckRows({ checks }: HealthReport): { name: string; state: string; facts: Fact[] }[] {
   const { plugins: _shownBelow, ...shown } = checks;
   return Object.entries(shown).map(([name, check]) => {
     const { ok, state, ...facts } = check;
     return {
       name,
       state: state ?? (ok ? 'ok' : 'failed'),
-      facts: flat(facts)
+      facts: flattenFacts(facts)
         .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
-        .map(([label, value]) => factOf(label, Array.isArray(value) ? value.map(named).join(', ') : value)),
+        .map(([label, value]) => toFact(label, Array.isArray(value) ? value.map(toNames).join(', ') : value)),
     };
   });
 }
 
-function jobRow(job: JobInfo): object {
+function toJobRow(job: JobInfo): object {
   return {
     ...job,
     state: job.running
@@ -124,28 +124,28 @@ function jobRow(job: JobInfo): object {
 }
 
 /** A plugin with what its own health says, the facts that are no objects. */
-function pluginRow(plugin: PluginState, { checks }: HealthReport): object {
+function toPluginRow(plugin: PluginState, { checks }: HealthReport): object {
   const { ok = true, state: _state, reason: _reason, ...details } = checks.plugins[plugin.id] ?? {};
   const facts = Object.entries(details)
     .filter(([, value]) => value !== null && typeof value !== 'object')
-    .map(([label, value]) => factOf(label, value));
+    .map(([label, value]) => toFact(label, value));
   return { ...plugin, state: plugin.state === 'ready' && !ok ? 'degraded' : plugin.state, facts };
 }
 
-async function systemView(services: SystemPageServices): Promise<View> {
+async function buildSystemView(services: SystemPageServices): Promise<View> {
   const { health, runtime, jobs, audit, reader, watchdog } = services;
   const [report, list, log, bytes, runs] = await Promise.all([
     health.report(),
     jobs.list(),
-    audit.recent(AUDIT_NEWEST),
+    audit.recent(MAX_AUDIT_ROWS),
     runtime.storeBytes(),
-    watchdog()?.runs(RUNS) ?? null,
+    watchdog()?.runs(MAX_RUN_ROWS) ?? null,
   ]);
   return new View('system', {
     report,
-    verdict: verdictOf(report),
+    verdict: toVerdict(report),
     runs,
-    checks: checkRows(report),
+    checks: buildCheckRows(report),
     facts: [
       { label: 'Version', value: `AOS ${runtime.version}` },
       { label: 'Node.js', value: runtime.node },
@@ -155,9 +155,9 @@ async function systemView(services: SystemPageServices): Promise<View> {
     ],
     store_bytes: bytes,
     free_bytes: report.checks.disk.free_bytes,
-    plugins: runtime.plugins().map((plugin) => pluginRow(plugin, report)),
-    jobs: list.map(jobRow),
-    audit: await Promise.all(log.items.map((entry) => auditRow(reader, entry))),
+    plugins: runtime.plugins().map((plugin) => toPluginRow(plugin, report)),
+    jobs: list.map(toJobRow),
+    audit: await Promise.all(log.items.map((entry) => toAuditRow(reader, entry))),
   });
 }
 
@@ -177,7 +177,7 @@ export function pages(services: SystemPageServices): PageSpec[] {
         badge: async () => (await schema.migrations()).pending.length || null,
       },
       access: { session: 'member' },
-      handle: (request) => migrationsView(services, request),
+      handle: (request) => buildMigrationsView(services, request),
     },
     {
       method: 'POST',
@@ -197,9 +197,9 @@ export function pages(services: SystemPageServices): PageSpec[] {
         also: ['backup', 'disk', 'health', 'jobs', 'plugins', 'settings', 'status', 'version'],
       },
       access: { session: 'member' },
-      handle: () => systemView(services),
+      handle: () => buildSystemView(services),
     },
-    ...auditPages(services),
+    ...buildAuditPages(services),
   ];
 }
 

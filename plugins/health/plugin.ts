@@ -5,15 +5,15 @@ import { AUDIT, AUDIT_READER } from '../../ports/domain/audit.js';
 import { CATALOG, MIGRATIONS, RUNTIME } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { HEARTBEAT_REFUSALS, STORAGE_SPACE } from '../../ports/domain/health.js';
-import { gauges } from './gauges.js';
-import { Integrity } from './integrity.js';
+import { addHealthGauges } from './gauges.js';
+import { IntegrityExaminer } from './integrity.js';
 import { MigrationRun } from './migration-run.js';
 import { pages, panels } from './pages.js';
-import { DETAILS, routes } from './routes.js';
+import { DETAILS_SCOPE, routes } from './routes.js';
 import { HealthService, type HealthConfig } from './service.js';
 import { DiskSpace } from './space.js';
 
-const EXAMINATION_MS = 12 * 3_600_000;
+const EXAMINATION_INTERVAL_MS = 12 * 3_600_000;
 
 export default definePlugin<HealthConfig>({
   id: 'health',
@@ -25,7 +25,7 @@ export default definePlugin<HealthConfig>({
   uses: [WATCHDOG.name],
   provides: [STORAGE_SPACE.name],
   extends: [HEARTBEAT_REFUSALS.point],
-  scopes: [DETAILS],
+  scopes: [DETAILS_SCOPE],
   tags: {
     health: 'Whether the service works, for people and for probes.',
     metrics: 'Numbers for Prometheus.',
@@ -49,7 +49,7 @@ export default definePlugin<HealthConfig>({
     const audit = ctx.resolve(AUDIT);
     const { jobs, metrics } = ctx.ports;
     const { health, run, space, integrity } = ctx.services({
-      integrity: Integrity,
+      integrity: IntegrityExaminer,
       health: HealthService,
       run: MigrationRun,
       space: DiskSpace,
@@ -77,16 +77,16 @@ export default definePlugin<HealthConfig>({
             {
               name: 'examine_store',
               cron: '10 3 * * 0',
-              timeoutMs: EXAMINATION_MS,
+              timeoutMs: EXAMINATION_INTERVAL_MS,
               run: ({ signal }) => integrity.examine(signal),
             },
           ]
         : [],
       start: async () => {
-        gauges(metrics, { runtime, schema, health });
+        addHealthGauges(metrics, { runtime, schema, health });
         await space.ask();
       },
-      stop: () => run.settled(),
+      stop: () => run.waitUntilIdle(),
     };
   },
 });

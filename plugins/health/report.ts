@@ -69,7 +69,7 @@ export interface HealthReport {
 }
 
 /** The check that a plugin answers for: its own health, over `fields` for what it does not say. */
-function module<K extends string>(
+function toPluginHealthCheck<K extends string>(
   id: string,
   fields: Record<K, unknown>,
   { plugins, own }: Findings,
@@ -82,12 +82,12 @@ function module<K extends string>(
   return { ...fields, ...(own[id] ?? { ok: true }) };
 }
 
-function pluginCheck({ id, state, reason }: PluginState, { own }: Findings): PluginCheck {
+function toPluginCheck({ id, state, reason }: PluginState, { own }: Findings): PluginCheck {
   const said = state === 'ready' ? own[id] : undefined;
   return { ...said, state, reason, ok: said?.ok ?? state !== 'failed' };
 }
 
-function jobsCheck(jobs: Findings['jobs'], now: number): HealthReport['checks']['jobs'] {
+function toJobsCheck(jobs: Findings['jobs'], now: number): HealthReport['checks']['jobs'] {
   if ('error' in jobs) return { ok: false, running: 0, failing: [], ahead: [], error: jobs.error };
   const failing = jobs.filter((job) => job.fail_reason !== null).map((job) => job.name);
   const late = (at: string | null): boolean => at !== null && Date.parse(at) > now + AHEAD_MS;
@@ -96,7 +96,7 @@ function jobsCheck(jobs: Findings['jobs'], now: number): HealthReport['checks'][
   return { ok: failing.length === 0 && ahead.length === 0, running, failing, ahead };
 }
 
-const proxiesCheck = (unlisted: readonly string[]): HealthReport['checks']['proxies'] => ({
+const toProxiesCheck = (unlisted: readonly string[]): HealthReport['checks']['proxies'] => ({
   ok: unlisted.length === 0,
   unlisted,
   mend:
@@ -105,7 +105,7 @@ const proxiesCheck = (unlisted: readonly string[]): HealthReport['checks']['prox
       : 'X-Forwarded-For comes from these: list your own proxies in server.trusted_proxies, or their callers share one limit',
 });
 
-const clockCheck = (clock: ClockState | null): HealthReport['checks']['clock'] => ({
+const toClockCheck = (clock: ClockState | null): HealthReport['checks']['clock'] => ({
   ok: clock !== null && !clock.leapt,
   ahead_seconds: clock?.ahead_seconds ?? null,
   cleaning_waits_seconds: clock?.believed_in_seconds ?? null,
@@ -115,7 +115,7 @@ const clockCheck = (clock: ClockState | null): HealthReport['checks']['clock'] =
  * `healthy` = database ok, evaluator ok, nothing pending (contract 95), and no plugin is not ok whose manifest says
  * that its health decides; the other checks inform.
  */
-export function report(
+export function buildHealthReport(
   findings: Findings,
   about: { version: string; time: string; uptime_seconds: number; min_free_bytes: number },
 ): HealthReport {
@@ -125,9 +125,9 @@ export function report(
     'error' in database
       ? { ok: false, latency_ms: null, error: database.error, ...stored }
       : { ok: true, ...database, ...stored, ...(integrity?.ok === false && { state: 'damaged' }) };
-  const evaluator = module('watchdog', { last_run_at: null, age_seconds: null }, findings);
+  const evaluator = toPluginHealthCheck('watchdog', { last_run_at: null, age_seconds: null }, findings);
   const known = !('error' in schema);
-  const plugins = Object.fromEntries(findings.plugins.map((plugin) => [plugin.id, pluginCheck(plugin, findings)]));
+  const plugins = Object.fromEntries(findings.plugins.map((plugin) => [plugin.id, toPluginCheck(plugin, findings)]));
   const decided = findings.plugins.every(({ id, decides_health }) => !decides_health || plugins[id]?.ok !== false);
   return {
     healthy: db.ok && evaluator.ok && known && schema.pending.length === 0 && decided,
@@ -140,13 +140,13 @@ export function report(
     checks: {
       database: db,
       evaluator,
-      jobs: jobsCheck(findings.jobs, Date.parse(about.time)),
-      webhooks: module('webhooks', { queued: 0, oldest_age_seconds: null, disabled: [] }, findings),
-      release_store: module('releases', { protection: null, last_selftest_at: null }, findings),
-      backups: module('backups', { last_at: null, path: null }, findings),
+      jobs: toJobsCheck(findings.jobs, Date.parse(about.time)),
+      webhooks: toPluginHealthCheck('webhooks', { queued: 0, oldest_age_seconds: null, disabled: [] }, findings),
+      release_store: toPluginHealthCheck('releases', { protection: null, last_selftest_at: null }, findings),
+      backups: toPluginHealthCheck('backups', { last_at: null, path: null }, findings),
       disk: { ok: free_bytes !== null && free_bytes >= about.min_free_bytes, free_bytes },
-      clock: clockCheck(findings.clock),
-      proxies: proxiesCheck(findings.unlisted_proxies),
+      clock: toClockCheck(findings.clock),
+      proxies: toProxiesCheck(findings.unlisted_proxies),
       plugins,
     },
   };

@@ -28,10 +28,10 @@ export interface HealthServices {
 }
 
 /** What a token needs for more than that the service works. */
-export const DETAILS = 'system:read';
-const MONITORING = [{ sharedKey: true }, { anyToken: true }] as const;
-const INSIDE = [{ sharedKey: true }, { scope: DETAILS }] as const;
-const MIGRATING = [{ sharedKey: true }, { session: 'admin' }] as const;
+export const DETAILS_SCOPE = 'system:read';
+const MONITORING_ACCESS = [{ sharedKey: true }, { anyToken: true }] as const;
+const DETAILS_ACCESS = [{ sharedKey: true }, { scope: DETAILS_SCOPE }] as const;
+const MIGRATION_ACCESS = [{ sharedKey: true }, { session: 'admin' }] as const;
 
 const check = named('Check', joi.object({ ok: joi.boolean().required() }).unknown());
 const healthShape = named(
@@ -86,9 +86,9 @@ interface Essence {
  * What has a name of its own may belong to others: a token of one project or source learns only that something is
  * wrong.
  */
-function forReader(principal: Principal, report: HealthReport): Shown {
+function toReaderReport(principal: Principal, report: HealthReport): Shown {
   if (principal.kind !== 'token') return report;
-  if (!principal.scopes.includes(DETAILS)) {
+  if (!principal.scopes.includes(DETAILS_SCOPE)) {
     const { healthy, version, schema, checks } = report;
     return { healthy, version, schema, checks: { evaluator: { ok: checks.evaluator.ok } } };
   }
@@ -112,7 +112,7 @@ function forReader(principal: Principal, report: HealthReport): Shown {
   return { ...report, checks };
 }
 
-function probes({ health }: HealthServices): RouteSpec[] {
+function buildProbeRoutes({ health }: HealthServices): RouteSpec[] {
   return [
     {
       method: 'GET',
@@ -122,11 +122,11 @@ function probes({ health }: HealthServices): RouteSpec[] {
       summary: 'Health of the service',
       description:
         'Answers 200 also when unhealthy; with `strict=1` then 503. `healthy` means: the database answers, the evaluator runs, no migration is pending, and no plugin whose health decides is not ok. A module that is not installed is `ok` with `state: "not_installed"`. The shared key and a token with `system:read` see all of it, every other token `healthy`, `version`, `schema` and `checks.evaluator.ok`.',
-      access: MONITORING,
+      access: MONITORING_ACCESS,
       input: { query: joi.object({ strict: joi.boolean().truthy('1').falsy('0').description('503 when unhealthy') }) },
       output: healthShape,
       handle: async ({ query, principal }) => {
-        const found = forReader(principal, await health.report());
+        const found = toReaderReport(principal, await health.report());
         return query['strict'] === true && !found.healthy ? new Reply(503, found).header('retry-after', '30') : found;
       },
     },
@@ -158,7 +158,7 @@ function probes({ health }: HealthServices): RouteSpec[] {
   ];
 }
 
-function descriptions({ catalog, metrics }: HealthServices): RouteSpec[] {
+function buildDescriptionRoutes({ catalog, metrics }: HealthServices): RouteSpec[] {
   // The routes are fixed once the server listens, and no request comes before that.
   let description: SharedBytes | undefined;
   return [
@@ -168,7 +168,7 @@ function descriptions({ catalog, metrics }: HealthServices): RouteSpec[] {
       operationId: 'getMetrics',
       summary: 'Numbers for Prometheus',
       description: 'Prometheus text format 0.0.4.',
-      access: INSIDE,
+      access: DETAILS_ACCESS,
       output: joi.string(),
       handle: async () => text(await metrics.render(), 'text/plain; version=0.0.4; charset=utf-8'),
     },
@@ -187,7 +187,7 @@ function descriptions({ catalog, metrics }: HealthServices): RouteSpec[] {
   ];
 }
 
-function migrations({ run }: HealthServices): RouteSpec[] {
+function buildMigrationRoutes({ run }: HealthServices): RouteSpec[] {
   const migrate = ({ principal }: HttpRequest): Promise<object> => run.run(principal);
   return [
     {
@@ -196,7 +196,7 @@ function migrations({ run }: HealthServices): RouteSpec[] {
       operationId: 'runMigrations',
       summary: 'Run pending migrations',
       description: 'The shared key, or the session of an administrator with `X-CSRF-Token`.',
-      access: MIGRATING,
+      access: MIGRATION_ACCESS,
       output: migrated,
       handle: migrate,
     },
@@ -207,7 +207,7 @@ function migrations({ run }: HealthServices): RouteSpec[] {
       operationId: ['installDatabaseByGet', 'installDatabase'],
       summary: 'Run pending migrations (address of earlier versions)',
       description: 'POST, or GET with the shared key, runs them; GET with a session leads to the page.',
-      access: MIGRATING,
+      access: MIGRATION_ACCESS,
       output: migrated,
       handle: (request) =>
         // HEAD too: only a session's POST has proved that it comes from our page.
@@ -219,5 +219,5 @@ function migrations({ run }: HealthServices): RouteSpec[] {
 }
 
 export function routes(services: HealthServices): RouteSpec[] {
-  return [...probes(services), ...descriptions(services), ...migrations(services)];
+  return [...buildProbeRoutes(services), ...buildDescriptionRoutes(services), ...buildMigrationRoutes(services)];
 }

@@ -4,13 +4,13 @@
 import { inject, injectable, PORT, token, type Clock } from '../../kernel/contract.js';
 import { MIGRATIONS, RUNTIME, type ServiceMigrations, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { Jobs } from '../../ports/jobs.js';
-import { Integrity } from './integrity.js';
-import { report, type Findings, type HealthReport } from './report.js';
+import { IntegrityExaminer } from './integrity.js';
+import { buildHealthReport, type Findings, type HealthReport } from './report.js';
 
 /** A question to the store or the disk that takes longer counts as unanswered. */
-const PATIENCE_MS = 3_000;
+const CHECK_TIMEOUT_MS = 3_000;
 /** Probes come without a credential: this long one answer serves all of them. */
-const PROBE_MS = 1_000;
+const READY_CACHE_MS = 1_000;
 
 export interface HealthConfig {
   min_free_bytes: number;
@@ -33,19 +33,19 @@ export class HealthService {
     @inject(PORT.jobs) private readonly jobs: Pick<Jobs, 'list'>,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(CONFIG) private readonly config: HealthConfig,
-    @inject(Integrity) private readonly integrity: Pick<Integrity, 'check'>,
+    @inject(IntegrityExaminer) private readonly integrity: Pick<IntegrityExaminer, 'check'>,
   ) {}
 
   async report(): Promise<HealthReport> {
     const { runtime } = this;
     const [latency, schema, free, jobs, own, integrity, clock] = await Promise.all([
-      answer(runtime.pingStore()),
-      answer(this.schema.migrations()),
-      answer(runtime.freeBytes()),
-      answer(this.jobs.list()),
-      answer(runtime.health(), 2 * PATIENCE_MS),
-      answer(this.integrity.check()),
-      answer(runtime.clock()),
+      settleWithin(runtime.pingStore()),
+      settleWithin(this.schema.migrations()),
+      settleWithin(runtime.freeBytes()),
+      settleWithin(this.jobs.list()),
+      settleWithin(runtime.health(), 2 * CHECK_TIMEOUT_MS),
+      settleWithin(this.integrity.check()),
+      settleWithin(runtime.clock()),
     ]);
     const findings: Findings = {
       database: 'value' in latency ? { latency_ms: Math.round(latency.value * 100) / 100 } : latency,
@@ -59,7 +59,7 @@ export class HealthService {
       plugins: runtime.plugins(),
       own: 'value' in own ? own.value : {},
     };
-    return report(findings, {
+    return buildHealthReport(findings, {
       version: runtime.version,
       time: this.clock.iso(),
       uptime_seconds: this.uptime(),
@@ -75,18 +75,21 @@ export class HealthService {
   /** Requests can be served: the store answers and every critical plugin is ready. */
   ready(): Promise<boolean> {
     const at = this.clock.monotonic();
-    if (this.#probe === null || at - this.#probe.at >= PROBE_MS) this.#probe = { at, ready: this.#ask() };
+    if (this.#probe === null || at - this.#probe.at >= READY_CACHE_MS) this.#probe = { at, ready: this.#checkStore() };
     return this.#probe.ready;
   }
 
-  async #ask(): Promise<boolean> {
+  async #checkStore(): Promise<boolean> {
     if (this.runtime.plugins().some((plugin) => plugin.critical && plugin.state !== 'ready')) return false;
-    return 'value' in (await answer(this.runtime.pingStore()));
+    return 'value' in (await settleWithin(this.runtime.pingStore()));
   }
 }
 
 /** The value, or why there is none. */
-async function answer<T>(question: Promise<T>, patience = PATIENCE_MS): Promise<{ value: T } | { error: string }> {
+async function settleWithin<T>(
+  question: Promise<T>,
+  patience = CHECK_TIMEOUT_MS,
+): Promise<{ value: T } | { error: string }> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new NoAnswer(`no answer within ${patience / 1000} s`)), patience);

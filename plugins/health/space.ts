@@ -8,7 +8,7 @@ import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { StorageSpace } from '../../ports/domain/health.js';
 import { CONFIG, type HealthConfig } from './service.js';
 
-const FRESH_MS = 1_000;
+const CACHE_TTL_MS = 1_000;
 
 @injectable()
 export class DiskSpace implements StorageSpace {
@@ -24,7 +24,7 @@ export class DiskSpace implements StorageSpace {
 
   short(): boolean {
     const now = this.clock.monotonic();
-    if (this.config.min_free_bytes > 0 && (this.#askedAt === null || now - this.#askedAt >= FRESH_MS)) {
+    if (this.config.min_free_bytes > 0 && (this.#askedAt === null || now - this.#askedAt >= CACHE_TTL_MS)) {
       this.#askedAt = now;
       void this.ask();
     }

@@ -8,7 +8,7 @@ import type { Logger } from '../../kernel/contract.js';
 import type { ServerSentEvent } from '../../ports/http.js';
 import type { LiveTopic } from '../../ports/domain/live.js';
 
-const EVERY_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 
 interface TopicRequest {
   /** With its subject, as a page asks for it. */
@@ -17,15 +17,15 @@ interface TopicRequest {
 }
 
 /** None for a topic that nobody offers, or whose subject cannot be read. */
-function asked(given: string, topics: readonly LiveTopic[]): TopicRequest[] {
+function parseTopics(given: string, topics: readonly LiveTopic[]): TopicRequest[] {
   const [name, encoded = ''] = given.split(':', 2);
   const topic = topics.find((one) => one.name === name);
   if (topic === undefined) return [];
-  const subject = subjectOf(encoded);
+  const subject = decodeSubject(encoded);
   return subject === null ? [] : [{ name: given, mark: () => topic.mark(subject) }];
 }
 
-function subjectOf(encoded: string): string | null {
+function decodeSubject(encoded: string): string | null {
   try {
     return decodeURIComponent(encoded);
   } catch (error) {
@@ -34,21 +34,21 @@ function subjectOf(encoded: string): string | null {
   }
 }
 
-interface Followed {
+interface FollowedTopic {
   /** Wakes each stream that follows. */
   wake: Set<(topic: string) => void>;
   mark: string | null;
   timer: NodeJS.Timeout | null;
 }
 
-export class Hub {
-  readonly #followed = new Map<string, Followed>();
+export class LiveHub {
+  readonly #followed = new Map<string, FollowedTopic>();
   readonly #looking = new SingleFlight<void>();
 
   constructor(
     private readonly topics: () => readonly LiveTopic[],
     private readonly log: Logger,
-    private readonly everyMs = EVERY_MS,
+    private readonly everyMs = POLL_INTERVAL_MS,
   ) {}
 
   /** Topics that are followed at the moment. */
@@ -64,14 +64,14 @@ export class Hub {
       changed.add(topic);
       awake();
     };
-    const known = [...new Set(names)].flatMap((given) => asked(given, this.topics()));
-    const leave = known.map((topic) => this.#follow(topic, wake));
+    const known = [...new Set(names)].flatMap((given) => parseTopics(given, this.topics()));
+    const leave = known.map((topic) => this.#followTopic(topic, wake));
     const ended = (): void => awake();
     signal.addEventListener('abort', ended, { once: true });
     try {
       while (!signal.aborted) {
         // What changed with it is told with it, or the page would ask for itself again for each of its topics.
-        if (changed.size > 0) await Promise.all(known.map((topic) => this.#lookNow(topic)));
+        if (changed.size > 0) await Promise.all(known.map((topic) => this.#pollNow(topic)));
         // Forgotten before it is sent: what changes meanwhile is told once more.
         for (const data of changed) {
           changed.delete(data);
@@ -85,13 +85,13 @@ export class Hub {
     }
   }
 
-  #follow(topic: TopicRequest, wake: (topic: string) => void): () => void {
+  #followTopic(topic: TopicRequest, wake: (topic: string) => void): () => void {
     const { name } = topic;
     const followed = this.#followed.get(name) ?? { wake: new Set(), mark: null, timer: null };
     const first = !this.#followed.has(name);
     this.#followed.set(name, followed);
     followed.wake.add(wake);
-    if (first) void this.#look(topic, followed);
+    if (first) void this.#poll(topic, followed);
     return () => {
       followed.wake.delete(wake);
       if (followed.wake.size > 0) return;
@@ -101,19 +101,19 @@ export class Hub {
   }
 
   /** Of one that is followed, by a question that begins now. */
-  async #lookNow(topic: TopicRequest): Promise<void> {
+  async #pollNow(topic: TopicRequest): Promise<void> {
     const followed = this.#followed.get(topic.name);
-    if (followed !== undefined) await this.#look(topic, followed);
+    if (followed !== undefined) await this.#poll(topic, followed);
   }
 
   /** Asks for the mark, and again after a while, as long as somebody follows. */
-  #look(topic: TopicRequest, followed: Followed): Promise<void> {
+  #poll(topic: TopicRequest, followed: FollowedTopic): Promise<void> {
     if (followed.timer !== null) clearTimeout(followed.timer);
     followed.timer = null;
-    return this.#looking.fresh(topic.name, () => this.#ask(topic, followed));
+    return this.#looking.fresh(topic.name, () => this.#readMark(topic, followed));
   }
 
-  async #ask(topic: TopicRequest, followed: Followed): Promise<void> {
+  async #readMark(topic: TopicRequest, followed: FollowedTopic): Promise<void> {
     try {
       const mark = await topic.mark();
       const before = followed.mark;
@@ -124,7 +124,7 @@ export class Hub {
     }
     if (followed.wake.size === 0) return;
     if (followed.timer !== null) clearTimeout(followed.timer);
-    followed.timer = setTimeout(() => void this.#look(topic, followed), this.everyMs);
+    followed.timer = setTimeout(() => void this.#poll(topic, followed), this.everyMs);
     followed.timer.unref();
   }
 }

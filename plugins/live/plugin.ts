@@ -7,12 +7,12 @@ import joi from 'joi';
 import { definePlugin, type RouteSpec } from '../../kernel/contract.js';
 import { EventStreamAnswer } from '../../ports/http.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
-import { Hub } from './hub.js';
+import { LiveHub } from './hub.js';
 
 /** Seconds after which a session that has ended is noticed. */
-const ALIVE_SECONDS = 5;
+const SESSION_CHECK_SECONDS = 5;
 
-const stream = (hub: Hub): RouteSpec => ({
+const buildStreamRoute = (hub: LiveHub): RouteSpec => ({
   method: 'GET',
   path: '/live',
   summary: 'Tells a page that one of its topics has changed',
@@ -29,10 +29,9 @@ const stream = (hub: Hub): RouteSpec => ({
   },
   handle: ({ query }) => {
     const names = (query['topics'] as string).split(' ');
-    return new EventStreamAnswer((signal) => hub.events(names, signal), { aliveEverySeconds: ALIVE_SECONDS }).header(
-      'cache-control',
-      'no-store',
-    );
+    return new EventStreamAnswer((signal) => hub.events(names, signal), {
+      aliveEverySeconds: SESSION_CHECK_SECONDS,
+    }).header('cache-control', 'no-store');
   },
 });
 
@@ -42,5 +41,5 @@ export default definePlugin({
   api: 1,
   title: 'Pages that follow by themselves',
   extensionPoints: [LIVE_TOPICS.point],
-  setup: (ctx) => ({ routes: [stream(new Hub(() => ctx.extensions(LIVE_TOPICS), ctx.log))] }),
+  setup: (ctx) => ({ routes: [buildStreamRoute(new LiveHub(() => ctx.extensions(LIVE_TOPICS), ctx.log))] }),
 });

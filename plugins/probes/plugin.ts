@@ -7,13 +7,13 @@ import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { MONITOR_PROBES, WATCHDOG } from '../../ports/domain/watchdog.js';
-import { Asker } from './asking/asker.js';
-import { Prober } from './asking/prober.js';
+import { ProbeRunner } from './runner/probe-runner.js';
+import { ProbeScheduler } from './runner/probe-scheduler.js';
 import { DEPS, type ProbesConfig, type ProbesDeps } from './deps.js';
 import { routes } from './http/routes.js';
-import { targetOf, type Probe } from './model/probe.js';
-import { unknownOf } from './model/schema.js';
-import { hrefOf, NEW } from './pages/form.js';
+import { getTarget, type Probe } from './model/probe.js';
+import { findUnknownFields } from './model/schema.js';
+import { getProbeHref, NEW } from './pages/form.js';
 import { pages } from './pages/pages.js';
 import { Probes, type CheckedProbe } from './store/probes.js';
 
@@ -67,18 +67,18 @@ export default definePlugin<ProbesConfig>({
       version: app.version,
     };
     ctx.bind(DEPS, deps);
-    const { probes, asker, prober } = ctx.services({ probes: Probes, asker: Asker, prober: Prober });
+    const { probes, asker, prober } = ctx.services({ probes: Probes, asker: ProbeRunner, prober: ProbeScheduler });
     metrics.gauge('aos_probes_asked', 'Probes that this process asks; 0: another one does', () => prober.size);
     const services = { probes, asker, clock, watchdog: ctx.resolve(WATCHDOG), audit: ctx.resolve(AUDIT) };
     return {
       extensions: [
         extend(MONITOR_PROBES, {
           check: (given, source) => probes.check(given, source),
-          unknown: unknownOf,
+          unknown: findUnknownFields,
           save: (source, checked) => probes.save(source, checked as CheckedProbe),
           of: (source) => probes.view(source),
-          summary: (probe) => targetOf(probe as unknown as Probe),
-          href: (source) => (source === null ? NEW : hrefOf(source)),
+          summary: (probe) => getTarget(probe as unknown as Probe),
+          href: (source) => (source === null ? NEW : getProbeHref(source)),
         }),
       ],
       routes: routes(services),

@@ -4,7 +4,7 @@ import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '.
 import { invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Account } from '../model/account.js';
 import { toAccountView } from '../model/account.js';
-import type { AccessServices } from '../assemble.js';
+import type { AccessServices } from '../services.js';
 import { DEVICE_COOKIE } from '../login/devices.js';
 import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions/sessions.js';
 import { browserName } from '../../../lib/text/browser-name.js';

@@ -3,7 +3,7 @@ import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { readKeptForm } from '../../../lib/kept-form.js';
-import type { AccessServices } from '../assemble.js';
+import type { AccessServices } from '../services.js';
 import { DEVICE_COOKIE, DEVICE_SECONDS } from '../login/devices.js';
 import type { Browser, LoginStep } from '../login/login.js';
 import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions/sessions.js';

@@ -1,6 +1,6 @@
 /** Every page of this plugin. */
 import type { PageSpec } from '../../../kernel/contract.js';
-import type { AccessServices } from '../assemble.js';
+import type { AccessServices } from '../services.js';
 import { buildAccountPages } from './account.js';
 import { buildLoginPages } from './login.js';
 import { buildResumePages } from './resume.js';

@@ -4,7 +4,7 @@ import { View, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { isFormOf, writtenIn, type KeptForm } from '../../../lib/kept-form.js';
 import { sha256 } from '../model/token.js';
-import type { AccessServices } from '../assemble.js';
+import type { AccessServices } from '../services.js';
 import { requireSession } from './form.js';
 
 /**

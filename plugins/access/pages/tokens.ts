@@ -4,7 +4,7 @@ import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '.
 import { secondsUntil } from '../../../kernel/contract.js';
 import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import type { TokenKind } from '../../../ports/http.js';
-import type { AccessServices } from '../assemble.js';
+import type { AccessServices } from '../services.js';
 import { isLive } from '../model/token.js';
 import { readField, readFields, buildFormPage, requireSession } from './form.js';
 import { buildTokenSnippets } from './token-snippets.js';

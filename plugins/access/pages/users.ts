@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { toAccountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
-import type { AccessServices } from '../assemble.js';
+import type { AccessServices } from '../services.js';
 import { readField, renderOnError, buildPageActions, requireSession } from './form.js';
 
 const access = { session: 'admin' } as const;

@@ -1,37 +1,46 @@
 /** Deliveries of GitHub, and of Gitea and Forgejo, which took its form over. Pure. */
 import type { Change } from './change.js';
 import { parsePush } from './push.js';
-import { commitOf, members, nameOf, textOf, timeOf, titleOf, urlOf, type ForgePayload } from './reading.js';
+import {
+  parseCommit,
+  toPayloadFields,
+  findName,
+  toPayloadText,
+  parseTime,
+  parseTitle,
+  parsePageUrl,
+  type ForgePayload,
+} from './fields.js';
 
 /** @param event of `X-GitHub-Event` or `X-Gitea-Event`; what neither links nor fixes tells of nothing */
-export function changesOfGithub(event: string, body: ForgePayload): Change[] {
-  if (event === 'push') return parsePush(body, defaultBranch(body));
-  return event.startsWith('pull_request') ? pulled(body) : [];
+export function parseGithubChanges(event: string, body: ForgePayload): Change[] {
+  if (event === 'push') return parsePush(body, getDefaultBranch(body));
+  return event.startsWith('pull_request') ? parsePullRequest(body) : [];
 }
 
 /** The branch that the repository's own pages show first; null where the body does not say. */
-const defaultBranch = (body: ForgePayload): string | null =>
-  textOf(members(body['repository'])['default_branch']) || null;
+const getDefaultBranch = (body: ForgePayload): string | null =>
+  toPayloadText(toPayloadFields(body['repository'])['default_branch']) || null;
 
-function pulled(body: ForgePayload): Change[] {
-  const pull = members(body['pull_request']);
-  const url = urlOf(pull['html_url']);
+function parsePullRequest(body: ForgePayload): Change[] {
+  const pull = toPayloadFields(body['pull_request']);
+  const url = parsePageUrl(pull['html_url']);
   if (url === null) return [];
-  const title = textOf(pull['title']);
+  const title = toPayloadText(pull['title']);
   // The events of reviews have the time of the merge alone.
-  const merged = pull['merged'] === true || textOf(pull['merged_at']) !== '';
+  const merged = pull['merged'] === true || toPayloadText(pull['merged_at']) !== '';
   const state = merged ? 'merged' : pull['state'] === 'closed' ? 'closed' : pull['draft'] === true ? 'draft' : 'open';
   return [
     {
       kind: 'pull_request',
-      commit: merged ? commitOf(pull['merge_commit_sha']) : null,
+      commit: merged ? parseCommit(pull['merge_commit_sha']) : null,
       url,
-      title: titleOf(title),
-      text: `${title}\n\n${textOf(pull['body'])}`,
-      author: nameOf(members(pull['user'])['login']),
+      title: parseTitle(title),
+      text: `${title}\n\n${toPayloadText(pull['body'])}`,
+      author: findName(toPayloadFields(pull['user'])['login']),
       state,
-      landed: merged && textOf(members(pull['base'])['ref']) === defaultBranch(body),
-      at: timeOf(pull['updated_at']),
+      landed: merged && toPayloadText(toPayloadFields(pull['base'])['ref']) === getDefaultBranch(body),
+      at: parseTime(pull['updated_at']),
     },
   ];
 }

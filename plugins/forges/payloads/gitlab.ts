@@ -2,7 +2,16 @@
 import type { PullRequestState } from '../../../ports/domain/forge-changes.js';
 import type { Change } from './change.js';
 import { parsePush } from './push.js';
-import { commitOf, members, nameOf, textOf, timeOf, titleOf, urlOf, type ForgePayload } from './reading.js';
+import {
+  parseCommit,
+  toPayloadFields,
+  findName,
+  toPayloadText,
+  parseTime,
+  parseTitle,
+  parsePageUrl,
+  type ForgePayload,
+} from './fields.js';
 
 const STATES: Readonly<Record<string, PullRequestState>> = {
   opened: 'open',
@@ -12,38 +21,42 @@ const STATES: Readonly<Record<string, PullRequestState>> = {
   closed: 'closed',
 };
 
-export function changesOfGitlab(body: ForgePayload): Change[] {
-  if (body['object_kind'] === 'push') return parsePush(body, defaultBranch(body));
-  return body['object_kind'] === 'merge_request' ? requested(body) : [];
+export function parseGitlabChanges(body: ForgePayload): Change[] {
+  if (body['object_kind'] === 'push') return parsePush(body, getDefaultBranch(body));
+  return body['object_kind'] === 'merge_request' ? parseMergeRequest(body) : [];
 }
 
-const defaultBranch = (body: ForgePayload): string | null => textOf(members(body['project'])['default_branch']) || null;
+const getDefaultBranch = (body: ForgePayload): string | null =>
+  toPayloadText(toPayloadFields(body['project'])['default_branch']) || null;
 
-function requested(body: ForgePayload): Change[] {
-  const request = members(body['object_attributes']);
-  const url = urlOf(request['url']);
-  const known = STATES[textOf(request['state'])];
+function parseMergeRequest(body: ForgePayload): Change[] {
+  const request = toPayloadFields(body['object_attributes']);
+  const url = parsePageUrl(request['url']);
+  const known = STATES[toPayloadText(request['state'])];
   if (url === null || known === undefined) return [];
-  const title = textOf(request['title']);
+  const title = toPayloadText(request['title']);
   const state = known === 'open' && request['draft'] === true ? 'draft' : known;
   return [
     {
       kind: 'pull_request',
-      commit: state === 'merged' ? mergedAs(request) : null,
+      commit: state === 'merged' ? getMergeCommit(request) : null,
       url,
-      title: titleOf(title),
-      text: `${title}\n\n${textOf(request['description'])}`,
+      title: parseTitle(title),
+      text: `${title}\n\n${toPayloadText(request['description'])}`,
       // The body names who acted, and the author by number alone; the last commit has a name.
-      author: nameOf(members(members(request['last_commit'])['author'])['name'], members(body['user'])['username']),
+      author: findName(
+        toPayloadFields(toPayloadFields(request['last_commit'])['author'])['name'],
+        toPayloadFields(body['user'])['username'],
+      ),
       state,
-      landed: state === 'merged' && textOf(request['target_branch']) === defaultBranch(body),
-      at: timeOf(request['updated_at']),
+      landed: state === 'merged' && toPayloadText(request['target_branch']) === getDefaultBranch(body),
+      at: parseTime(request['updated_at']),
     },
   ];
 }
 
 /** A merge that only moved the branch forward made no commit of its own. */
-const mergedAs = (request: ForgePayload): string | null =>
-  commitOf(request['merge_commit_sha']) ??
-  commitOf(request['squash_commit_sha']) ??
-  commitOf(members(request['last_commit'])['id']);
+const getMergeCommit = (request: ForgePayload): string | null =>
+  parseCommit(request['merge_commit_sha']) ??
+  parseCommit(request['squash_commit_sha']) ??
+  parseCommit(toPayloadFields(request['last_commit'])['id']);

@@ -1,30 +1,45 @@
 /** A push, which all forges describe alike. Pure. */
 import type { Change } from './change.js';
-import { commitOf, listOf, members, nameOf, textOf, timeOf, titleOf, urlOf, type ForgePayload } from './reading.js';
+import {
+  parseCommit,
+  toPayloadList,
+  toPayloadFields,
+  findName,
+  toPayloadText,
+  parseTime,
+  parseTitle,
+  parsePageUrl,
+  type ForgePayload,
+} from './fields.js';
 
 const BRANCH = 'refs/heads/';
 
 /** @param branch the default one; null where the body does not name it */
 export function parsePush(body: ForgePayload, branch: string | null): Change[] {
-  const ref = textOf(body['ref']);
+  const ref = toPayloadText(body['ref']);
   if (!ref.startsWith(BRANCH)) return [];
   const landed = branch !== null && ref === BRANCH + branch;
-  return listOf(body['commits']).flatMap((one) => {
-    const commit = members(one);
-    const sha = commitOf(commit['id']);
+  return toPayloadList(body['commits']).flatMap((one) => {
+    const commit = toPayloadFields(one);
+    const sha = parseCommit(commit['id']);
     if (sha === null) return [];
-    const author = members(commit['author']);
-    const text = textOf(commit['message']);
+    const author = toPayloadFields(commit['author']);
+    const text = toPayloadText(commit['message']);
     return {
       kind: 'commit',
       commit: sha,
-      url: urlOf(commit['url']),
-      title: titleOf(text),
+      url: parsePageUrl(commit['url']),
+      title: parseTitle(text),
       text,
-      author: nameOf(author['username'], author['name'], members(body['sender'])['login'], body['user_username']),
+      author: findName(
+        author['username'],
+        author['name'],
+        toPayloadFields(body['sender'])['login'],
+        body['user_username'],
+      ),
       state: landed ? 'merged' : 'pushed',
       landed,
-      at: timeOf(commit['timestamp']),
+      at: parseTime(commit['timestamp']),
     };
   });
 }

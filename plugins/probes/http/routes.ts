@@ -1,31 +1,31 @@
 /** Asking once by the interface, to see what a probe would see (contract 30, probes). */
 import joi from 'joi';
 import { named, whole, type Clock, type RouteSpec } from '../../../kernel/contract.js';
-import type { Asker } from '../asking/asker.js';
-import { anyProbe, unknownOf } from '../model/schema.js';
-import { daysLeft, seenBy, type ProbeResult, type ProbeSight } from '../model/seen.js';
+import type { ProbeRunner } from '../runner/probe-runner.js';
+import { anyProbe, findUnknownFields } from '../model/schema.js';
+import { getDaysLeft, toVisibleResult, type ProbeResult, type ResultVisibility } from '../model/result.js';
 import type { Probes } from '../store/probes.js';
 
 export interface TryServices {
-  probes: Pick<Probes, 'opened'>;
-  asker: Pick<Asker, 'ask'>;
+  probes: Pick<Probes, 'openProbe'>;
+  asker: Pick<ProbeRunner, 'run'>;
   clock: Clock;
 }
 
 const text = joi.string().allow(null);
 
 /** What was asked once, as far as whoever asked may see it. */
-export function trialOf(result: ProbeResult, now: number, sight: ProbeSight): object {
+export function toTrialView(result: ProbeResult, now: number, sight: ResultVisibility): object {
   const {
     certificate,
     public: _public,
     bare_message: _bare,
     unsupported: _unsupported,
     ...seen
-  } = seenBy(result, sight);
+  } = toVisibleResult(result, sight);
   return {
     ...seen,
-    certificate: certificate && { ...certificate, days_left: daysLeft(certificate, now) },
+    certificate: certificate && { ...certificate, days_left: getDaysLeft(certificate, now) },
   };
 }
 
@@ -66,11 +66,11 @@ export const routes = ({ probes, asker, clock }: TryServices): RouteSpec[] => [
     ),
     handle: async ({ body, principal }) => {
       const given = (body as { probe: unknown }).probe;
-      const probe = await probes.opened(given, null);
+      const probe = await probes.openProbe(given, null);
       // What addresses of the own network answer is for administrators and tokens of the whole service.
       const sight = principal.kind === 'token' && principal.project === null ? 'all' : 'public';
-      const seen = trialOf(await asker.ask(probe), clock.now(), sight);
-      const warnings = unknownOf(given);
+      const seen = toTrialView(await asker.run(probe), clock.now(), sight);
+      const warnings = findUnknownFields(given);
       return { seen, ...(warnings.length > 0 && { warnings }) };
     },
   },

@@ -86,12 +86,12 @@ const FORMS: Readonly<Record<Exclude<RecordType, 'TXT'>, Form>> = {
 function hasRecord(type: Exclude<RecordType, 'TXT'>, records: readonly string[], expected: string): boolean {
   const { write, shorter = () => [] } = FORMS[type];
   // What is expected may be a shorter form, which is read as a whole record or as a name, with or without quotes.
-  const wanted = new Set([write(expected), toName(expected), toName(toText(expected)), tagged(expected)]);
+  const wanted = new Set([write(expected), toName(expected), toName(toText(expected)), parseTagged(expected)]);
   return records.some((record) => [write(record), ...shorter(write(record))].some((form) => wanted.has(form)));
 }
 
 /** `issue "letsencrypt.org"` as its record has it. */
-function tagged(text: string): string {
+function parseTagged(text: string): string {
   const [tag = '', ...value] = words(text);
   return `${tag.toLowerCase()} ${toName(toText(value.join(' ')))}`;
 }

@@ -5,7 +5,7 @@
 const SEGMENT = /\.?([^.[\]\s'"*()]{1,100})|\[(\d{1,6})\]|\['([^']{1,100})'\]|\["([^"]{1,100})"\]/y;
 /** The root is no part of a name such as `$schema`. */
 const ROOT = /^\$(?=[.[]|$)/;
-const DEEPEST = 20;
+const MAX_DEPTH = 20;
 
 /** Returns the names and indexes of a path, or null when it is none. */
 function parsePath(text: string): string[] | null {
@@ -23,13 +23,13 @@ function parsePath(text: string): string[] | null {
     if (name !== undefined && !whole.startsWith('.') && (at > 0 || isRooted)) return null;
     segments.push(name ?? others.find((one) => one !== undefined) ?? '');
   }
-  return segments.length > DEEPEST ? null : segments;
+  return segments.length > MAX_DEPTH ? null : segments;
 }
 
 export const isJsonPath = (text: string): boolean => parsePath(text) !== null;
 
 /** Undefined: there is no such value. */
-export function valueAt(json: unknown, path: string): unknown {
+export function getValueAt(json: unknown, path: string): unknown {
   const segments = parsePath(path);
   if (segments === null) return undefined;
   let value = json;

@@ -116,11 +116,11 @@ export interface ProbeDoc extends Doc {
 }
 
 /** Scheme, host and port that secrets may go to. */
-export const originOf = (probe: Probe): string | null =>
+export const getOrigin = (probe: Probe): string | null =>
   'url' in probe ? new URL(probe.url.replace(/^ws/i, 'http')).origin : null;
 
 /** `http https://shop.example/health` */
-export const targetOf = (probe: Probe): string => {
+export const getTarget = (probe: Probe): string => {
   if ('url' in probe) return probe.url;
   if ('port' in probe) return `${probe.host}:${probe.port}`;
   return probe.kind === 'dns' ? `${probe.record_type} ${probe.host}` : probe.host;

@@ -218,14 +218,14 @@ const OPTIONS = {
   errors: { label: false, wrap: { array: false, string: false }, escapeHtml: false, stack: false },
 } as const;
 
-function kindOf(given: unknown): ProbeKind | undefined {
+function getProbeKind(given: unknown): ProbeKind | undefined {
   const of = (given as { kind?: unknown } | null | undefined)?.kind;
   return KINDS.find((one) => one === of);
 }
 
 /** Fields that the kind of this probe does not have, in sentences for `warnings` (contract 00, envelope). */
-export function unknownOf(given: unknown): string[] {
-  const known = kindOf(given);
+export function findUnknownFields(given: unknown): string[] {
+  const known = getProbeKind(given);
   if (known === undefined) return [];
   return unknownFields(joi.object({ probe: SCHEMAS[known] }).describe(), { probe: given });
 }
@@ -234,24 +234,24 @@ export function unknownOf(given: unknown): string[] {
  * A probe as a caller gave it, with its defaults; fields of other kinds are dropped.
  * @throws ServiceError validation_failed, fields below `probe`
  */
-export function probeOf(given: unknown): OpenProbe {
-  const known = kindOf(given);
+export function toProbe(given: unknown): OpenProbe {
+  const known = getProbeKind(given);
   if (known === undefined) throw invalid({ 'probe.kind': `must be one of ${KINDS.join(', ')}` });
   const { value, error } = SCHEMAS[known].validate(given, OPTIONS) as { value: OpenProbe; error?: ValidationError };
   if (error !== undefined) {
     throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [`probe.${path.join('.')}`, message])));
   }
-  refuseContradictions(value);
+  rejectContradictions(value);
   if (value.kind === 'tls')
     return { ...value, port: value.port ?? (value.starttls === null ? 443 : START_TLS_PORTS[value.starttls]) };
   return value;
 }
 
 /** With the defaults of fields that its version did not know. */
-export const completeProbe = (stored: Probe): Probe => SCHEMAS[stored.kind].validate(stored, OPTIONS).value as Probe;
+export const parseProbe = (stored: Probe): Probe => SCHEMAS[stored.kind].validate(stored, OPTIONS).value as Probe;
 
 /** What would always be down, or has no effect. @throws ServiceError validation_failed */
-function refuseContradictions(probe: OpenProbe): void {
+function rejectContradictions(probe: OpenProbe): void {
   if (probe.kind === 'http' && probe.json_value !== null && probe.json_path === null)
     throw invalid({ 'probe.json_value': 'has no effect without json_path' });
   if (probe.kind !== 'http' || probe.method !== 'HEAD') return;
@@ -260,6 +260,6 @@ function refuseContradictions(probe: OpenProbe): void {
 }
 
 /** Without the headers, which are stored elsewhere. */
-export function storedOf({ headers: _headers, ...probe }: OpenProbe): Probe {
+export function toStoredProbe({ headers: _headers, ...probe }: OpenProbe): Probe {
   return probe;
 }

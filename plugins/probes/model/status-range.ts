@@ -1,10 +1,10 @@
 /** Status codes that an answer may have: `200-299,401`. Pure. */
 const PART = /^([1-5]\d\d)(?:-([1-5]\d\d))?$/;
-const MOST = 20;
+const MAX_PARTS = 20;
 
-function parsed(text: string): [number, number][] | null {
-  const parts = text.split(',', MOST + 1);
-  if (parts.length > MOST) return null;
+function parseRange(text: string): [number, number][] | null {
+  const parts = text.split(',', MAX_PARTS + 1);
+  if (parts.length > MAX_PARTS) return null;
   const ranges: [number, number][] = [];
   for (const part of parts) {
     const [, from, to = from] = PART.exec(part.trim()) ?? [];
@@ -14,7 +14,7 @@ function parsed(text: string): [number, number][] | null {
   return ranges;
 }
 
-export const isStatusRange = (text: string): boolean => parsed(text) !== null;
+export const isStatusRange = (text: string): boolean => parseRange(text) !== null;
 
-export const inStatusRange = (status: number, text: string): boolean =>
-  (parsed(text) ?? []).some(([from, to]) => from <= status && status <= to);
+export const isInStatusRange = (status: number, text: string): boolean =>
+  (parseRange(text) ?? []).some(([from, to]) => from <= status && status <= to);

@@ -6,9 +6,9 @@
  */
 const SLOT_MS = 100;
 /** After a pause longer than this the slots between are not walked one by one. */
-const MOST_SLOTS = 36_000;
+const MAX_WALKED_SLOTS = 36_000;
 
-export class Timetable {
+export class ProbeTimetable {
   readonly #slots = new Map<number, Set<string>>();
   readonly #slotOf = new Map<string, number>();
   /** The last slot that was taken. */
@@ -50,7 +50,7 @@ export class Timetable {
     const last = Math.floor(now / SLOT_MS);
     const due: string[] = [];
     const slots =
-      last - this.#taken > MOST_SLOTS
+      last - this.#taken > MAX_WALKED_SLOTS
         ? [...this.#slots.keys()].filter((slot) => slot <= last).toSorted((a, b) => a - b)
         : Array.from({ length: Math.max(0, last - this.#taken) }, (_, i) => this.#taken + 1 + i);
     for (const slot of slots) {
@@ -66,7 +66,7 @@ export class Timetable {
 }
 
 /** The next time of a probe after `now`, by its name. */
-export function nextTime(name: string, intervalMs: number, now: number): number {
+export function getNextTime(name: string, intervalMs: number, now: number): number {
   const phase = hash(name) % intervalMs;
   return Math.floor((now - phase) / intervalMs) * intervalMs + intervalMs + phase;
 }

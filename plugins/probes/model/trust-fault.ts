@@ -16,5 +16,5 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 /** With the code, by which more can be found; null: not among them. */
-export const trustFault = (code: string | null): string | null =>
+export const describeTrustFault = (code: string | null): string | null =>
   code !== null && Object.hasOwn(FAULTS, code) ? `${FAULTS[code]} (${code})` : null;

@@ -3,7 +3,7 @@ import type { HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 
 /** Where the probe of a monitor is edited; a source may hold slashes. */
-export const hrefOf = (source: string): string => `/probes/${encodeURIComponent(source)}`;
+export const getProbeHref = (source: string): string => `/probes/${encodeURIComponent(source)}`;
 
 /** Where a monitor is made together with its probe. */
 export const NEW = '/probes/new';
@@ -30,11 +30,11 @@ const NUMBERS = ['redirects', 'port', 'cert_days_warning', 'interval_seconds', '
 const SWITCHES = ['tls', 'insecure', 'inverted'];
 const HEADER = /^([^:\s]{1,100})\s{0,10}:\s{0,10}(.{0,4000})$/;
 
-export function typed(request: Pick<HttpRequest, 'body'>): Record<string, unknown> {
+export function getFormFields(request: Pick<HttpRequest, 'body'>): Record<string, unknown> {
   return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
 }
 
-export const textOf = (form: Record<string, unknown>, name: string): string => {
+export const toFormText = (form: Record<string, unknown>, name: string): string => {
   const value = form[name];
   return typeof value === 'string' ? value.trim() : '';
 };
@@ -43,27 +43,27 @@ export const textOf = (form: Record<string, unknown>, name: string): string => {
  * What is empty is left to its default; headers that are not given stay.
  * @throws ServiceError validation_failed
  */
-export function probeForm(form: Record<string, unknown>): Record<string, unknown> {
+export function readProbeForm(form: Record<string, unknown>): Record<string, unknown> {
   const given: Record<string, unknown> = {};
-  for (const name of TEXTS) if (textOf(form, name) !== '') given[name] = textOf(form, name);
-  for (const name of NUMBERS) if (textOf(form, name) !== '') given[name] = Number(textOf(form, name));
+  for (const name of TEXTS) if (toFormText(form, name) !== '') given[name] = toFormText(form, name);
+  for (const name of NUMBERS) if (toFormText(form, name) !== '') given[name] = Number(toFormText(form, name));
   for (const name of SWITCHES) if (form[name] === 'true') given[name] = true;
-  const lines = textOf(form, 'headers')
+  const lines = toFormText(form, 'headers')
     .split(/\r?\n/)
     .filter((line) => line.trim() !== '');
   if (form['no_headers'] === 'true') given['headers'] = null;
-  else if (lines.length > 0) given['headers'] = headersOf(lines);
+  else if (lines.length > 0) given['headers'] = parseHeaders(lines);
   return given;
 }
 
-function headersOf(lines: readonly string[]): Record<string, string> {
+function parseHeaders(lines: readonly string[]): Record<string, string> {
   const pairs = lines.map((line) => HEADER.exec(line.trim()));
   if (pairs.includes(null)) throw invalid({ 'probe.headers': 'must be lines of a name, a colon and a value' });
   return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']));
 }
 
 /** Faults of the interface by the names of the form's controls. */
-export const controlErrors = (errors: Record<string, string>): Record<string, string> =>
+export const toControlErrors = (errors: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(errors).map(([path, text]) => [
       path.replace(/^probe\./, '').replace(/^headers\..*/, 'headers'),

@@ -6,13 +6,13 @@ import type { AuditLog } from '../../../ports/domain/audit.js';
 import { MONITOR_SOURCE, type MonitorView, type WatchdogApi } from '../../../ports/domain/watchdog.js';
 import { OUTBOUND_METHODS } from '../../../ports/outbound.js';
 import { RECORD_TYPES, START_TLS } from '../../../ports/reach.js';
-import { trialOf, type TryServices } from '../http/routes.js';
-import { KINDS, targetOf, type Probe } from '../model/probe.js';
+import { toTrialView, type TryServices } from '../http/routes.js';
+import { KINDS, getTarget, type Probe } from '../model/probe.js';
 import type { Probes } from '../store/probes.js';
-import { controlErrors, hrefOf, NEW, probeForm, textOf, typed } from './form.js';
+import { toControlErrors, getProbeHref, NEW, readProbeForm, toFormText, getFormFields } from './form.js';
 
 interface ProbePages extends TryServices {
-  probes: Pick<Probes, 'opened' | 'check' | 'save' | 'view'>;
+  probes: Pick<Probes, 'openProbe' | 'check' | 'save' | 'view'>;
   watchdog: Pick<WatchdogApi, 'create' | 'find'>;
   audit: Pick<AuditLog, 'record'>;
 }
@@ -35,7 +35,7 @@ const LABELS: Readonly<Record<string, string>> = {
   mongodb: 'MongoDB: it answers a ping',
 };
 const kinds = KINDS.map((value) => ({ value, label: LABELS[value] }));
-const monitorHref = (of: string): string => `/monitors/${encodeURIComponent(of)}`;
+const getMonitorHref = (of: string): string => `/monitors/${encodeURIComponent(of)}`;
 
 export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): PageSpec[] {
   const need = async (name: string): Promise<MonitorView> => {
@@ -51,55 +51,55 @@ export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): Pa
     more: { problem?: Problem; seen?: object } = {},
   ): Promise<View> => {
     const stored = known === null ? null : await probes.view(known.source);
-    const shown = request.method === 'POST' ? typed(request) : { ...DEFAULTS, ...stored };
+    const shown = request.method === 'POST' ? getFormFields(request) : { ...DEFAULTS, ...stored };
     const { problem, seen } = more;
     return new View('probe', {
       title: known === null ? 'New probe' : `Probe of ${known.name}`,
       crumbs: [
         { label: 'Monitors', href: '/monitors' },
-        ...(known === null ? [] : [{ label: known.source, href: monitorHref(known.source) }]),
+        ...(known === null ? [] : [{ label: known.source, href: getMonitorHref(known.source) }]),
         { label: title },
       ],
       known,
       stored,
       header_names: ((stored?.['header_names'] ?? []) as string[]).join(', '),
       form: shown,
-      action: known === null ? NEW : hrefOf(known.source),
-      back: known === null ? '/monitors' : monitorHref(known.source),
+      action: known === null ? NEW : getProbeHref(known.source),
+      back: known === null ? '/monitors' : getMonitorHref(known.source),
       kinds,
       methods: OUTBOUND_METHODS.map((value) => ({ value, label: value })),
       record_types: RECORD_TYPES.map((value) => ({ value, label: value })),
       start_tls: START_TLS.map((value) => ({ value, label: value.toUpperCase() })),
       seen,
-      ...(problem && { message: problem.message, errors: controlErrors(problem.errors) }),
+      ...(problem && { message: problem.message, errors: toControlErrors(problem.errors) }),
     });
   };
 
   const knownOf = async (request: HttpRequest): Promise<MonitorView | null> => {
-    const name = textOf(typed(request), 'known');
+    const name = toFormText(getFormFields(request), 'known');
     return name === '' ? null : need(name);
   };
 
   const created = async (request: HttpRequest): Promise<Redirect> => {
-    const form = typed(request);
-    const name = textOf(form, 'source');
+    const form = getFormFields(request);
+    const name = toFormText(form, 'source');
     if (!MONITOR_SOURCE.test(name)) throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
-    const checked = await probes.check(probeForm(form), name);
+    const checked = await probes.check(readProbeForm(form), name);
     const { principal } = request;
     const actor = principal.kind === 'session' ? principal.username : '';
-    await watchdog.create({ source: name, name: textOf(form, 'name') || null }, actor);
+    await watchdog.create({ source: name, name: toFormText(form, 'name') || null }, actor);
     await probes.save(name, checked);
-    await audit.record(principal, 'monitor.created', name, { probe: checked === null ? '' : targetOf(checked.probe) });
-    return new Redirect(monitorHref(name), { tone: 'success', message: 'Created. It is asked within seconds.' });
+    await audit.record(principal, 'monitor.created', name, { probe: checked === null ? '' : getTarget(checked.probe) });
+    return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Created. It is asked within seconds.' });
   };
 
   const saved = async (request: HttpRequest): Promise<Redirect> => {
     const { source: name } = await need(request.params['source'] ?? '');
-    const checked = await probes.check(probeForm(typed(request)), name);
+    const checked = await probes.check(readProbeForm(getFormFields(request)), name);
     const before = await probes.view(name);
     await probes.save(name, checked);
-    const target = checked === null ? '' : targetOf(checked.probe);
-    const was = before === null ? null : targetOf(before as unknown as Probe);
+    const target = checked === null ? '' : getTarget(checked.probe);
+    const was = before === null ? null : getTarget(before as unknown as Probe);
     await audit.record(
       request.principal,
       'monitor.changed',
@@ -107,7 +107,7 @@ export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): Pa
       {},
       { before: { probe: was }, after: { probe: target } },
     );
-    return new Redirect(monitorHref(name), { tone: 'success', message: 'Probe saved. It is asked within seconds.' });
+    return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Probe saved. It is asked within seconds.' });
   };
 
   const params = joi.object({ source });
@@ -120,12 +120,12 @@ export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): Pa
       { path: '/probes/try', title, access },
       async (request) => {
         const known = await knownOf(request);
-        const probe = await probes.opened(probeForm(typed(request)), known?.source ?? null);
-        const seen = await asker.ask(probe);
+        const probe = await probes.openProbe(readProbeForm(getFormFields(request)), known?.source ?? null);
+        const seen = await asker.run(probe);
         const { principal } = request;
         const shows = principal.kind === 'session' && principal.role === 'admin';
         const sight = shows || probe.kind === 'dns' ? 'all' : 'none';
-        return editor(request, known, { seen: trialOf(seen, clock.now(), sight) });
+        return editor(request, known, { seen: toTrialView(seen, clock.now(), sight) });
       },
       async (request, problem) => editor(request, await knownOf(request), { problem }),
     ),
@@ -149,7 +149,7 @@ export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): Pa
         const { source: name } = await need(request.params['source'] ?? '');
         const before = await probes.view(name);
         await probes.save(name, null);
-        const was = before === null ? null : targetOf(before as unknown as Probe);
+        const was = before === null ? null : getTarget(before as unknown as Probe);
         await audit.record(
           request.principal,
           'monitor.changed',
@@ -157,7 +157,7 @@ export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): Pa
           {},
           { before: { probe: was }, after: { probe: null } },
         );
-        return new Redirect(monitorHref(name), { tone: 'success', message: 'Nobody asks it any more.' });
+        return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Nobody asks it any more.' });
       },
     },
   ];

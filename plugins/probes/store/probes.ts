@@ -3,16 +3,16 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
-import { originOf, type OpenProbe, type ProbeDoc } from '../model/probe.js';
-import { completeProbe, probeOf, storedOf } from '../model/schema.js';
+import { getOrigin, type OpenProbe, type ProbeDoc } from '../model/probe.js';
+import { parseProbe, toProbe, toStoredProbe } from '../model/schema.js';
 
-const purpose = (source: string): string => `probes/headers/${source}`;
+const getSealPurpose = (source: string): string => `probes/headers/${source}`;
 
 /** What `save` takes. */
 export type CheckedProbe = Omit<ProbeDoc, 'id' | 'updated_at'> | null;
 
 /** Applies the egress policy of the same HTTP address. */
-const socketFault = (url: string, judge: (url: string) => string | null): string | null =>
+const findSocketFault = (url: string, judge: (url: string) => string | null): string | null =>
   /^wss?:\/\//i.test(url) ? judge(url.replace(/^ws/i, 'http')) : 'the URL must begin with ws:// or wss://';
 
 @injectable()
@@ -29,29 +29,32 @@ export class Probes {
   /** @throws ServiceError validation_failed */
   async check(given: unknown, source: string): Promise<CheckedProbe> {
     if (given === null) return null;
-    const open = this.judged(given);
+    const open = this.checkProbe(given);
     const fault = open.kind === 'icmp' ? await this.deps.reach.echoFault() : null;
     if (fault !== null) throw invalid({ 'probe.kind': `icmp cannot be used: ${fault}` });
-    const headers = await this.#headersOf(open, source);
+    const headers = await this.#openHeaders(open, source);
     return {
-      probe: storedOf(open),
-      headers: headers === null ? null : this.deps.cipher.seal(JSON.stringify(headers), purpose(source)),
+      probe: toStoredProbe(open),
+      headers: headers === null ? null : this.deps.cipher.seal(JSON.stringify(headers), getSealPurpose(source)),
       header_names: Object.keys(headers ?? {}),
     };
   }
 
   /** With its headers, given or those that it has. @throws ServiceError validation_failed */
-  async opened(given: unknown, source: string | null): Promise<OpenProbe> {
-    const open = this.judged(given);
-    const headers = source === null ? (open.headers ?? null) : await this.#headersOf(open, source);
+  async openProbe(given: unknown, source: string | null): Promise<OpenProbe> {
+    const open = this.checkProbe(given);
+    const headers = source === null ? (open.headers ?? null) : await this.#openHeaders(open, source);
     return { ...open, ...(headers !== null && { headers }) };
   }
 
   /** As it is asked. */
   open({ id, probe, headers }: ProbeDoc): OpenProbe {
-    const whole = completeProbe(probe);
+    const whole = parseProbe(probe);
     if (headers === null) return whole;
-    return { ...whole, headers: JSON.parse(this.deps.cipher.open(headers, purpose(id))) as Record<string, string> };
+    return {
+      ...whole,
+      headers: JSON.parse(this.deps.cipher.open(headers, getSealPurpose(id))) as Record<string, string>,
+    };
   }
 
   async save(source: string, checked: CheckedProbe): Promise<void> {
@@ -68,17 +71,17 @@ export class Probes {
     const doc = await this.find(source);
     if (doc === null) return null;
     const { probe, header_names } = doc;
-    return { ...completeProbe(probe), ...('url' in probe && { header_names }) };
+    return { ...parseProbe(probe), ...('url' in probe && { header_names }) };
   }
 
   /** @throws ServiceError validation_failed */
-  judged(given: unknown): OpenProbe {
-    const open = probeOf(given);
+  checkProbe(given: unknown): OpenProbe {
+    const open = toProbe(given);
     const { outbound, policy, reach } = this.deps;
     const faults: Record<string, string | null> = {
       ...('host' in open && { host: reach.judge(open.host, policy) }),
       ...(open.kind === 'http' && { url: outbound.judge(open.url, policy) }),
-      ...(open.kind === 'websocket' && { url: socketFault(open.url, (url) => outbound.judge(url, policy)) }),
+      ...(open.kind === 'websocket' && { url: findSocketFault(open.url, (url) => outbound.judge(url, policy)) }),
       resolver: open.resolver === null ? null : reach.judgeResolver(open.resolver, policy),
       ca_pem: !('ca_pem' in open) || open.ca_pem === null ? null : reach.findAuthorityFault(open.ca_pem),
     };
@@ -88,12 +91,12 @@ export class Probes {
   }
 
   /** Null: none. Secrets of one host never go to another because somebody changed the address. */
-  async #headersOf(open: OpenProbe, source: string): Promise<Readonly<Record<string, string>> | null> {
+  async #openHeaders(open: OpenProbe, source: string): Promise<Readonly<Record<string, string>> | null> {
     if (!('url' in open)) return null;
     const { headers } = open;
     if (headers !== undefined) return headers === null || Object.keys(headers).length === 0 ? null : headers;
     const before = await this.find(source);
-    if (before === null || originOf(before.probe) !== originOf(open)) return null;
+    if (before === null || getOrigin(before.probe) !== getOrigin(open)) return null;
     return this.open(before).headers ?? null;
   }
 }

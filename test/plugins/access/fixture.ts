@@ -22,7 +22,7 @@ import type { Cipher } from '../../../ports/cipher.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { PasswordHasher } from '../../../ports/hasher.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { buildAccessServices, type AccessConfig, type AccessServices } from '../../../plugins/access/assemble.js';
+import { buildAccessServices, type AccessConfig, type AccessServices } from '../../../plugins/access/services.js';
 import access from '../../../plugins/access/plugin.js';
 
 export const START = Date.parse('2026-11-20T08:00:00.000Z');

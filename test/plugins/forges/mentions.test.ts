@@ -1,7 +1,7 @@
 /** Which items a text names, and which it fixes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { mentions } from '../../../plugins/forges/mentions.js';
+import { findMentions } from '../../../plugins/forges/mentions.js';
 
 const CASES: [text: string, named: Record<string, boolean>][] = [
   ['Fixes shop-17', { 'shop-17': true }],
@@ -39,12 +39,12 @@ const CASES: [text: string, named: Record<string, boolean>][] = [
 describe('forges: mentions', () => {
   for (const [text, named] of CASES) {
     it(JSON.stringify(text), () => {
-      expect(Object.fromEntries(mentions(text, 'shop'))).to.deep.equal(named);
+      expect(Object.fromEntries(findMentions(text, 'shop'))).to.deep.equal(named);
     });
   }
 
   it('takes slugs with dots, dashes and digits', () => {
-    expect(Object.fromEntries(mentions('fixes my-shop.v2-17, shop.v2-18', 'my-shop.v2'))).to.deep.equal({
+    expect(Object.fromEntries(findMentions('fixes my-shop.v2-17, shop.v2-18', 'my-shop.v2'))).to.deep.equal({
       'my-shop.v2-17': true,
     });
   });
@@ -57,7 +57,7 @@ describe('forges: mentions', () => {
   it('finds a ref that stands between blanks in any text, and nothing but refs of the project', () => {
     fc.assert(
       fc.property(noise, noise, slug, fc.integer({ min: 1, max: 999_999_999 }), (before, after, project, n) => {
-        const found = mentions(`${before} ${project}-${n} ${after}`, project);
+        const found = findMentions(`${before} ${project}-${n} ${after}`, project);
         expect(found.has(`${project}-${n}`)).to.equal(true);
         for (const ref of found.keys()) expect(ref.slice(project.length)).to.match(/^-[1-9]\d{0,8}$/);
       }),
@@ -68,7 +68,7 @@ describe('forges: mentions', () => {
     fc.assert(
       fc.property(noise, fc.constantFrom('fixes', 'Closes', 'RESOLVES'), noise, (before, keyword, after) => {
         fc.pre(!before.trimStart().toLowerCase().startsWith('revert'));
-        expect(mentions(`${before} ${keyword} shop-17 ${after}`, 'shop').get('shop-17')).to.equal(true);
+        expect(findMentions(`${before} ${keyword} shop-17 ${after}`, 'shop').get('shop-17')).to.equal(true);
       }),
     );
   });
@@ -79,7 +79,7 @@ describe('forges: mentions', () => {
     );
     fc.assert(
       fc.property(words, (text) => {
-        expect([...mentions(text.join(' '), 'shop').values()]).to.not.include(true);
+        expect([...findMentions(text.join(' '), 'shop').values()]).to.not.include(true);
       }),
     );
   });

@@ -1,7 +1,7 @@
 /** The weekly examination of the store: its result is kept, shown by health, and a damaged store is an error in the log. */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { Integrity, type ExaminationDoc } from '../../../plugins/health/integrity.js';
+import { IntegrityExaminer, type ExaminationDoc } from '../../../plugins/health/integrity.js';
 import type { MetDamage } from '../../../ports/store/damage.js';
 import type { Examined } from '../../../ports/store/examination.js';
 import { ManualClock } from '../../../testing/clock.js';
@@ -18,7 +18,7 @@ describe('the integrity check of the store', () => {
       examineStore: () => Promise.resolve(found),
       metDamage: () => met,
     });
-    return { integrity: new Integrity(runtime, clock, log, rows), log };
+    return { integrity: new IntegrityExaminer(runtime, clock, log, rows), log };
   };
 
   it('reports nothing before the first check, and then the last result', async () => {

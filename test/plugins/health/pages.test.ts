@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../kernel/contract.js';
-import { checkRows, pages, verdictOf } from '../../../plugins/health/pages.js';
+import { buildCheckRows, pages, toVerdict } from '../../../plugins/health/pages.js';
 import type { RunRecord } from '../../../ports/domain/watchdog.js';
 import { renderFile } from '../../web/templates.js';
 import { fakeSystem, job, request, session, fixtureOf } from './fakes.js';
@@ -65,7 +65,7 @@ describe('/migrations', () => {
     const html = await shown(all, '/migrations', 'admin');
     expect(html).to.include('role="progressbar" max="2" value="1"').and.not.include('<form');
     finish();
-    await all.run.settled();
+    await all.run.waitUntilIdle();
     expect(all.run.state).to.equal(null);
   });
 
@@ -142,18 +142,18 @@ describe('/system', () => {
   it('shows healthy, and how many checks failed, in amber', async () => {
     const failing = fixtureOf(fakeSystem(), [job('a.b', { fail_reason: 'x' })]);
     const report = await failing.health.report();
-    expect(verdictOf({ ...report, healthy: true })).to.deep.equal({
+    expect(toVerdict({ ...report, healthy: true })).to.deep.equal({
       text: 'healthy, 1 check failed',
       tone: 'warning',
     });
-    expect(verdictOf({ ...report, healthy: false })).to.deep.equal({ text: 'unhealthy', tone: 'danger' });
+    expect(toVerdict({ ...report, healthy: false })).to.deep.equal({ text: 'unhealthy', tone: 'danger' });
     const fine = await fixtureOf(fakeSystem()).health.report();
-    expect(verdictOf({ ...fine, healthy: true })).to.deep.equal({ text: 'healthy', tone: 'success' });
+    expect(toVerdict({ ...fine, healthy: true })).to.deep.equal({ text: 'healthy', tone: 'success' });
   });
 
   it('checks become rows; empty facts are left out', async () => {
     const report = await fixtureOf(fakeSystem(), [job('a.b', { fail_reason: 'x' })]).health.report();
-    const rows = checkRows(report);
+    const rows = buildCheckRows(report);
     expect(rows.map((row) => row.name)).to.deep.equal([
       'database',
       'evaluator',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Hub } from '../../../plugins/live/hub.js';
+import { LiveHub } from '../../../plugins/live/hub.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import type { ServerSentEvent } from '../../../ports/http.js';
 import { RecordingLog } from '../../../testing/fakes.js';
@@ -9,7 +9,7 @@ describe('live: the hub', () => {
   let marks: Record<string, string>;
   let asked: number;
   let subjects: Set<string>;
-  let hub: Hub;
+  let hub: LiveHub;
   let log: RecordingLog;
 
   beforeEach(() => {
@@ -26,7 +26,7 @@ describe('live: the hub', () => {
         return marks[name] ?? '';
       },
     });
-    hub = new Hub(() => [topic('bugs'), topic('monitors')], log, 5);
+    hub = new LiveHub(() => [topic('bugs'), topic('monitors')], log, 5);
   });
 
   /** What one page hears, until its end. */
@@ -71,7 +71,7 @@ describe('live: the hub', () => {
       { name: 'bugs', mark: quick },
       { name: 'monitors', mark: slow },
     ];
-    hub = new Hub(() => topics, log, 5);
+    hub = new LiveHub(() => topics, log, 5);
     const both = page(['bugs', 'monitors']);
     await until('the marks are known', () => bugs > 2);
     const waiting: (() => void)[] = (held = []);

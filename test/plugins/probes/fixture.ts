@@ -4,8 +4,8 @@ import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import { NodeReach } from '../../../adapters/node/reach/reach.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { Scope } from '../../../kernel/container.js';
-import { Asker } from '../../../plugins/probes/asking/asker.js';
-import { Prober } from '../../../plugins/probes/asking/prober.js';
+import { ProbeRunner } from '../../../plugins/probes/runner/probe-runner.js';
+import { ProbeScheduler } from '../../../plugins/probes/runner/probe-scheduler.js';
 import { DEPS, type ProbesDeps } from '../../../plugins/probes/deps.js';
 import { Probes } from '../../../plugins/probes/store/probes.js';
 import type { Observation } from '../../../ports/domain/watchdog.js';
@@ -17,8 +17,8 @@ import { fakeCipher, RecordingLog } from '../../../testing/fakes.js';
 export interface ProbeFixture {
   deps: ProbesDeps;
   probes: Probes;
-  asker: Asker;
-  prober: Prober;
+  asker: ProbeRunner;
+  prober: ProbeScheduler;
   clock: ManualClock;
   told: Observation[];
   /** Monitors that are gone. */
@@ -70,5 +70,5 @@ export function probesOn(
   };
   const scope = Scope.root({});
   scope.bind(DEPS, deps);
-  return { deps, ...scope.services({ probes: Probes, asker: Asker, prober: Prober }), clock, told, gone };
+  return { deps, ...scope.services({ probes: Probes, asker: ProbeRunner, prober: ProbeScheduler }), clock, told, gone };
 }

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { OpenProbe } from '../../../plugins/probes/model/probe.js';
-import { probeOf } from '../../../plugins/probes/model/schema.js';
+import { toProbe } from '../../../plugins/probes/model/schema.js';
 import { ManualClock } from '../../../testing/clock.js';
 import { probesOn } from './fixture.js';
 
@@ -34,8 +34,8 @@ describe('probes', () => {
     await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
   });
 
-  const probe = (more: object): OpenProbe => probeOf({ kind: 'http', timeout_ms: 30_000, ...more });
-  const ask = (more: object) => fixture.asker.ask(probe(more));
+  const probe = (more: object): OpenProbe => toProbe({ kind: 'http', timeout_ms: 30_000, ...more });
+  const ask = (more: object) => fixture.asker.run(probe(more));
 
   it('status, text and values of JSON are what is expected, or the fault is named', async () => {
     const url = await serve((_request, response) => response.end('{"checks":[{"state":"green"}],"n":3}'));
@@ -65,7 +65,7 @@ describe('probes', () => {
       response.writeHead(302, { location: `${other}/b` }).end();
     });
     const asked = { ...probe({ url, redirects: 1, contains: 'there' }), headers: { Authorization: 'Basic x' } };
-    const answer = await fixture.asker.ask(asked);
+    const answer = await fixture.asker.run(asked);
     expect(answer).to.deep.include({ ok: true, redirects: [`${other}/b`] });
     expect(seen).to.deep.equal(['Basic x', undefined]);
     expect((await ask({ url })).message).to.equal('HTTP 302, where 200-299 was expected');
@@ -101,7 +101,7 @@ describe('probes', () => {
     };
     const own = probesOn(new MemoryStore());
     Object.assign(own.deps, { ...deps, outbound });
-    await own.asker.ask(probe({ url: 'http://shop.example/', redirects: 2 }));
+    await own.asker.run(probe({ url: 'http://shop.example/', redirects: 2 }));
     expect(policies).to.deep.equal(['private-ok', 'public-only']);
   });
 
@@ -136,13 +136,13 @@ describe('probes', () => {
 
   it('checks open and closed ports', async () => {
     const port = await listen(net.createServer((socket) => socket.end()));
-    const tcp = (at: number) => fixture.asker.ask(probeOf({ kind: 'tcp', host: '127.0.0.1', port: at }));
+    const tcp = (at: number) => fixture.asker.run(toProbe({ kind: 'tcp', host: '127.0.0.1', port: at }));
     expect(await tcp(port)).to.include({ ok: true });
     expect((await tcp(1)).message).to.equal('No connection: ECONNREFUSED');
-    const blocked = await fixture.asker.ask(probeOf({ kind: 'tcp', host: '169.254.169.254', port: 80 }));
+    const blocked = await fixture.asker.run(toProbe({ kind: 'tcp', host: '169.254.169.254', port: 80 }));
     expect(blocked.message).to.include('never allowed');
     const plain = await listen(net.createServer((socket) => socket.end('hello\n')));
-    const tls = await fixture.asker.ask(probeOf({ kind: 'tls', host: '127.0.0.1', port: plain }));
+    const tls = await fixture.asker.run(toProbe({ kind: 'tls', host: '127.0.0.1', port: plain }));
     expect(tls.message).to.match(/^TLS failed/);
   });
 

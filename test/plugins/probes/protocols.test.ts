@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { BSON } from 'mongodb';
 import { WebSocketServer } from 'ws';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import type { ProbeResult } from '../../../plugins/probes/model/seen.js';
-import { probeOf } from '../../../plugins/probes/model/schema.js';
+import type { ProbeResult } from '../../../plugins/probes/model/result.js';
+import { toProbe } from '../../../plugins/probes/model/schema.js';
 import { probesOn } from './fixture.js';
 
 const { deserialize, Double, serialize } = BSON;
@@ -38,7 +38,7 @@ describe('probes of protocols', () => {
       }),
     );
   const ask = async (probe: object, headers?: Record<string, string>): Promise<ProbeResult> =>
-    asker.ask({ ...probeOf({ host: '127.0.0.1', timeout_ms: 5_000, ...probe }), ...(headers && { headers }) });
+    asker.run({ ...toProbe({ host: '127.0.0.1', timeout_ms: 5_000, ...probe }), ...(headers && { headers }) });
 
   const error = (fields: Record<string, string>): Buffer => {
     const body = Buffer.from(

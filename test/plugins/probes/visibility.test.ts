@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { NodeReach } from '../../../adapters/node/reach/reach.js';
-import { trialOf } from '../../../plugins/probes/http/routes.js';
+import { toTrialView } from '../../../plugins/probes/http/routes.js';
 import { parseReverseName } from '../../../plugins/probes/model/reverse-name.js';
-import { probeOf } from '../../../plugins/probes/model/schema.js';
-import { NOTHING, seenBy, type ProbeResult } from '../../../plugins/probes/model/seen.js';
+import { toProbe } from '../../../plugins/probes/model/schema.js';
+import { EMPTY_RESULT, toVisibleResult, type ProbeResult } from '../../../plugins/probes/model/result.js';
 import type { WatchdogApi } from '../../../ports/domain/watchdog.js';
 import { probesOn } from './fixture.js';
 
@@ -21,7 +21,7 @@ describe('a project token', () => {
     const reach = new NodeReach();
     reach.lookup = async () => ({ records: [record], duration_ms: 1 });
     Object.assign(own.deps, { reach });
-    return own.asker.ask(probeOf({ kind: 'dns', ...probe }));
+    return own.asker.run(toProbe({ kind: 'dns', ...probe }));
   };
 
   for (const [host, record_type, resolver, record, isShown] of [
@@ -51,7 +51,7 @@ describe('a project token', () => {
     it(`${isShown ? 'sees' : 'does not see'} ${record} for ${record_type} ${host} from ${resolver ?? 'the system'}`, async () => {
       const seen = await lookUp({ host, record_type, resolver }, record);
       expect(seen.excerpt, 'of the whole service').to.equal(record);
-      const shown = JSON.stringify(trialOf(seen, 0, 'public'));
+      const shown = JSON.stringify(toTrialView(seen, 0, 'public'));
       if (isShown) expect(shown).to.include(record);
       else expect(shown).not.to.include(record);
     });
@@ -104,15 +104,15 @@ describe('a project token', () => {
     });
 
     it('of a public host and does not see the internal address in the answer', async () => {
-      const seen = await fixture().asker.ask(probeOf(probe()));
+      const seen = await fixture().asker.run(toProbe(probe()));
       expect(seen.message).to.include('10.1.2.3');
-      expect(trialOf(seen, 0, 'public')).to.include({ ok: false, message: 'The address is not allowed' });
+      expect(toTrialView(seen, 0, 'public')).to.include({ ok: false, message: 'The address is not allowed' });
     });
 
     it('of a private host and does not see a name that does not exist', async () => {
-      const seen = await fixture(false).asker.ask(probeOf(probe()));
+      const seen = await fixture(false).asker.run(toProbe(probe()));
       expect(seen.message).to.equal('db.internal cannot be resolved: ENOTFOUND');
-      expect(trialOf(seen, 0, 'public')).to.include({ message: 'The name cannot be resolved: ENOTFOUND' });
+      expect(toTrialView(seen, 0, 'public')).to.include({ message: 'The name cannot be resolved: ENOTFOUND' });
     });
 
     it('and does not see the internal address in the message of its monitor', async () => {
@@ -138,10 +138,10 @@ describe('a project token', () => {
 
   it('does not see names in the certificate of a private host', () => {
     const certificate = { subject: 'vault.corp.internal', issuer: 'Corp CA', valid_until: '2027-01-01T00:00:00.000Z' };
-    const seen = { ...NOTHING, ok: true, message: 'ok', certificate };
-    expect(seenBy({ ...seen, public: true }, 'public').certificate).to.deep.equal(certificate);
-    expect(seenBy(seen, 'all').certificate).to.deep.equal(certificate);
+    const seen = { ...EMPTY_RESULT, ok: true, message: 'ok', certificate };
+    expect(toVisibleResult({ ...seen, public: true }, 'public').certificate).to.deep.equal(certificate);
+    expect(toVisibleResult(seen, 'all').certificate).to.deep.equal(certificate);
     for (const sight of ['public', 'none'] as const)
-      expect(seenBy(seen, sight).certificate).to.deep.equal({ ...certificate, subject: '', issuer: '' });
+      expect(toVisibleResult(seen, sight).certificate).to.deep.equal({ ...certificate, subject: '', issuer: '' });
   });
 });

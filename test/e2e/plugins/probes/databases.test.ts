@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { probeOf } from '../../../../plugins/probes/model/schema.js';
+import { toProbe } from '../../../../plugins/probes/model/schema.js';
 import { probesOn } from '../../../plugins/probes/fixture.js';
 import { until } from '../../../harness.js';
 
@@ -79,16 +79,16 @@ describe('probes of databases', function () {
     it(`accept a real server of ${kind}, and fail without it`, async function () {
       if (start === null) this.skip();
       const folder = mkdtempSync(join(tmpdir(), 'aos-db-'));
-      const probe = probeOf({ kind, host: '127.0.0.1', port: await freePort(), timeout_ms: 30_000 });
+      const probe = toProbe({ kind, host: '127.0.0.1', port: await freePort(), timeout_ms: 30_000 });
       const server = start(folder, (probe as { port: number }).port);
       const ended = new Promise((resolve) => server.once('exit', resolve));
       try {
-        await until('it answers', async () => (await asker.ask(probe)).ok);
+        await until('it answers', async () => (await asker.run(probe)).ok);
       } finally {
         server.kill('SIGKILL');
         await ended;
         rmSync(folder, { recursive: true, force: true });
       }
-      expect(await asker.ask(probe)).to.include({ ok: false, message: 'No connection: ECONNREFUSED' });
+      expect(await asker.run(probe)).to.include({ ok: false, message: 'No connection: ECONNREFUSED' });
     });
 });

@@ -4,8 +4,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { probeOf } from '../../../../plugins/probes/model/schema.js';
-import type { ProbeResult } from '../../../../plugins/probes/model/seen.js';
+import { toProbe } from '../../../../plugins/probes/model/schema.js';
+import type { ProbeResult } from '../../../../plugins/probes/model/result.js';
 import { probesOn } from '../../../plugins/probes/fixture.js';
 import { nameServer, type NameServer } from './name-server.js';
 
@@ -20,7 +20,7 @@ describe('probes of names (with dnsmasq)', function () {
   after(() => server?.stop());
 
   const asked = (more: object, servers: readonly string[] = [server.address]): Promise<ProbeResult> =>
-    probesOn(new MemoryStore(), { servers }).asker.ask(probeOf({ kind: 'dns', ...more }));
+    probesOn(new MemoryStore(), { servers }).asker.run(toProbe({ kind: 'dns', ...more }));
 
   it('read the records of a real name server', async () => {
     const records: [name: string, type: string, excerpt: string][] = [
@@ -78,12 +78,12 @@ describe('probes of names (with dnsmasq)', function () {
           { kind: 'http', url: `http://${host}:${port}/` },
           { kind: 'tcp', host, port },
         ]) {
-          const seen = await asker.ask(probeOf({ ...probe, resolver }));
+          const seen = await asker.run(toProbe({ ...probe, resolver }));
           expect(seen.message, probe.kind).to.match(message);
           expect(seen.ok, `${probe.kind} ${host}: ${seen.message}`).to.equal(ok);
         }
-      const record = probeOf({ kind: 'dns', host: 'here.probe.test', resolver, expected_record: '127.0.0.1' });
-      expect(await asker.ask(record)).to.include({ ok: true });
+      const record = toProbe({ kind: 'dns', host: 'here.probe.test', resolver, expected_record: '127.0.0.1' });
+      expect(await asker.run(record)).to.include({ ok: true });
     } finally {
       web.close();
     }

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { expect } from 'chai';
 import type { Account } from '../../../../plugins/access/model/account.js';
 import { checkUsername, toUsernameKey } from '../../../../plugins/access/model/account.js';
-import type { AccessServices } from '../../../../plugins/access/assemble.js';
+import type { AccessServices } from '../../../../plugins/access/services.js';
 import { findPasswordProblem } from '../../../../plugins/access/model/password.js';
 import access from '../../../../plugins/access/plugin.js';
 import type { RosterDoc } from '../../../../plugins/access/accounts/roster.js';

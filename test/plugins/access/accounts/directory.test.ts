@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { expect } from 'chai';
 import { extend } from '../../../../kernel/contract.js';
 import type { Account } from '../../../../plugins/access/model/account.js';
-import type { AccessServices } from '../../../../plugins/access/assemble.js';
+import type { AccessServices } from '../../../../plugins/access/services.js';
 import { ACCOUNT_WATCHERS, type OpeningAccount } from '../../../../ports/domain/access.js';
 import { fixtureOn, PASSWORD, services, type Fixture } from '../fixture.js';
 

@@ -5,7 +5,7 @@ import { ServiceError } from '../../../../kernel/errors.js';
 import type { AuditEntry } from '../../../../ports/domain/audit.js';
 import { MAX_ENTRIES_PER_WINDOW } from '../../../../plugins/access/audit/security-log.js';
 import { services, fixtureOn, PASSWORD } from '../fixture.js';
-import type { AccessServices } from '../../../../plugins/access/assemble.js';
+import type { AccessServices } from '../../../../plugins/access/services.js';
 import { refused } from '../refused.js';
 import { HttpFixture } from '../http-fixture.js';
 

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import type { Account } from '../../../../plugins/access/model/account.js';
-import type { AccessServices } from '../../../../plugins/access/assemble.js';
+import type { AccessServices } from '../../../../plugins/access/services.js';
 import { getWaitSeconds } from '../../../../plugins/access/login/throttle.js';
 import { RUNTIME } from '../../../../ports/domain/system.js';
 import type { Role } from '../../../../ports/http.js';

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import type { Account } from '../../../../plugins/access/model/account.js';
-import type { AccessServices } from '../../../../plugins/access/assemble.js';
+import type { AccessServices } from '../../../../plugins/access/services.js';
 import type { SessionDoc } from '../../../../plugins/access/sessions/sessions.js';
 import type { Role } from '../../../../ports/http.js';
 import { PASSWORD, services, sha256, fixtureOn, type Fixture } from '../fixture.js';

@@ -7,7 +7,7 @@ import { fieldsWithLiveTokens } from '../../../../ports/domain/live-tokens.js';
 import { TOKEN_PROJECTS } from '../../../../ports/domain/tokens.js';
 import { refused } from '../refused.js';
 import { PASSWORD, services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture } from '../fixture.js';
-import type { AccessServices } from '../../../../plugins/access/assemble.js';
+import type { AccessServices } from '../../../../plugins/access/services.js';
 import { provisionToken } from '../../../../plugins/access/tokens/provision.js';
 import { createTokenSearch } from '../../../../plugins/access/pages/search.js';
 import { questionOf } from '../../../support/search.js';

@@ -2,15 +2,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../kernel/errors.js';
-import { isJsonPath, valueAt } from '../../../../plugins/probes/model/json-path.js';
-import { completeProbe, probeOf, unknownOf } from '../../../../plugins/probes/model/schema.js';
-import { expiry, NOTHING, observationOf } from '../../../../plugins/probes/model/seen.js';
-import { inStatusRange, isStatusRange } from '../../../../plugins/probes/model/status-range.js';
-import { nextTime, Timetable } from '../../../../plugins/probes/model/timetable.js';
+import { isJsonPath, getValueAt } from '../../../../plugins/probes/model/json-path.js';
+import { parseProbe, toProbe, findUnknownFields } from '../../../../plugins/probes/model/schema.js';
+import { formatExpiry, EMPTY_RESULT, toObservation } from '../../../../plugins/probes/model/result.js';
+import { isInStatusRange, isStatusRange } from '../../../../plugins/probes/model/status-range.js';
+import { getNextTime, ProbeTimetable } from '../../../../plugins/probes/model/timetable.js';
 
 function faults(given: unknown): Record<string, string> {
   try {
-    probeOf(given);
+    toProbe(given);
     return {};
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -21,7 +21,7 @@ function faults(given: unknown): Record<string, string> {
 
 describe('probes (pure)', () => {
   it('a probe gets its defaults, and only the fields of its kind', () => {
-    expect(probeOf({ kind: 'http', url: 'https://a.test/', host: 'x', port: 1 })).to.deep.equal({
+    expect(toProbe({ kind: 'http', url: 'https://a.test/', host: 'x', port: 1 })).to.deep.equal({
       kind: 'http',
       url: 'https://a.test/',
       method: 'GET',
@@ -41,8 +41,8 @@ describe('probes (pure)', () => {
       inverted: false,
       resolver: null,
     });
-    expect(probeOf({ kind: 'tls', host: 'a.test' })).to.include({ port: 443, cert_days_warning: 14 });
-    expect(probeOf({ kind: 'tls', host: 'a.test', starttls: 'imap' })).to.include({ port: 143 });
+    expect(toProbe({ kind: 'tls', host: 'a.test' })).to.include({ port: 443, cert_days_warning: 14 });
+    expect(toProbe({ kind: 'tls', host: 'a.test', starttls: 'imap' })).to.include({ port: 143 });
     for (const [kind, port] of Object.entries({
       postgresql: 5432,
       mysql: 3306,
@@ -50,17 +50,20 @@ describe('probes (pure)', () => {
       mongodb: 27_017,
       grpc: 443,
     }))
-      expect(probeOf({ kind, host: 'a.test' }), kind).to.include({ port, tls: false });
+      expect(toProbe({ kind, host: 'a.test' }), kind).to.include({ port, tls: false });
   });
 
   it('reports fields that its kind does not have, and no others', () => {
     const no = (name: string): string => `probe.${name} is no field of this call`;
-    expect(unknownOf({ kind: 'tcp', host: 'a', port: 1, url: 'http://a/', hots: 'b' })).to.deep.equal([
+    expect(findUnknownFields({ kind: 'tcp', host: 'a', port: 1, url: 'http://a/', hots: 'b' })).to.deep.equal([
       no('url'),
       no('hots'),
     ]);
-    expect(unknownOf({ kind: 'http', url: 'http://a/', headers: { Any: 'thing' }, retries: 2 })).to.deep.equal([]);
-    for (const none of [null, undefined, {}, { kind: 'gopher', hole: 1 }]) expect(unknownOf(none)).to.deep.equal([]);
+    expect(findUnknownFields({ kind: 'http', url: 'http://a/', headers: { Any: 'thing' }, retries: 2 })).to.deep.equal(
+      [],
+    );
+    for (const none of [null, undefined, {}, { kind: 'gopher', hole: 1 }])
+      expect(findUnknownFields(none)).to.deep.equal([]);
   });
 
   it('reports errors below `probe`', () => {
@@ -91,7 +94,7 @@ describe('probes (pure)', () => {
   });
 
   it('takes a DNS server with a port from 1 to 65535', () => {
-    const withResolver = (resolver: string): object => probeOf({ kind: 'icmp', host: 'a.test', resolver });
+    const withResolver = (resolver: string): object => toProbe({ kind: 'icmp', host: 'a.test', resolver });
     for (const resolver of ['10.0.0.53', '10.0.0.53:1', '10.0.0.53:65535', 'fd00::53', '[fd00::53]', '[fd00::53]:53'])
       expect(withResolver(resolver)).to.include({ resolver });
     for (const resolver of ['10.0.0.53:0', '10.0.0.53:65536', '[fd00::53]:99999'])
@@ -103,30 +106,30 @@ describe('probes (pure)', () => {
 
   it('gives an older probe the fields that its version lacked', () => {
     const old = { kind: 'http', url: 'http://a.test', method: 'HEAD', contains: 'x', retries: 3 } as never;
-    expect(completeProbe(old)).to.include({ resolver: null, keyword_absent: null, contains: 'x', retries: 3 });
+    expect(parseProbe(old)).to.include({ resolver: null, keyword_absent: null, contains: 'x', retries: 3 });
   });
 
   it('status codes and ranges', () => {
     for (const good of ['200', '200-299', '200-299, 401', '101,599']) expect(isStatusRange(good), good).to.equal(true);
     for (const bad of ['', '20', '299-200', '600', '200-', 'a', '200;201'])
       expect(isStatusRange(bad), bad).to.equal(false);
-    expect([200, 299, 401].every((status) => inStatusRange(status, '200-299,401'))).to.equal(true);
-    expect([199, 300, 402].some((status) => inStatusRange(status, '200-299,401'))).to.equal(false);
+    expect([200, 299, 401].every((status) => isInStatusRange(status, '200-299,401'))).to.equal(true);
+    expect([199, 300, 402].some((status) => isInStatusRange(status, '200-299,401'))).to.equal(false);
   });
 
   it('a value by its path, of own members alone (W29)', () => {
     const json = { a: [{ b: 'c' }], constructor: undefined, n: null };
-    expect(valueAt(json, 'a[0].b')).to.equal('c');
-    expect(valueAt([1, 2], '[1]')).to.equal(2);
-    expect(valueAt(json, 'n')).to.equal(null);
+    expect(getValueAt(json, 'a[0].b')).to.equal('c');
+    expect(getValueAt([1, 2], '[1]')).to.equal(2);
+    expect(getValueAt(json, 'n')).to.equal(null);
     for (const path of ['$.a[0].b', "$['a'][0]['b']", '$["a"][0].b', "['a'][0].b"])
-      expect(valueAt(json, path), path).to.equal('c');
-    expect(valueAt([1, 2], '$[1]')).to.equal(2);
-    expect(valueAt(json, '$')).to.equal(json);
-    expect(valueAt({ $id: 1, 'x.y': { z: 2 } }, '$id')).to.equal(1);
-    expect(valueAt({ $id: 1, 'x.y': { z: 2 } }, "$['x.y'].z")).to.equal(2);
+      expect(getValueAt(json, path), path).to.equal('c');
+    expect(getValueAt([1, 2], '$[1]')).to.equal(2);
+    expect(getValueAt(json, '$')).to.equal(json);
+    expect(getValueAt({ $id: 1, 'x.y': { z: 2 } }, '$id')).to.equal(1);
+    expect(getValueAt({ $id: 1, 'x.y': { z: 2 } }, "$['x.y'].z")).to.equal(2);
     for (const none of ['a[1].b', 'a[0].b.length', 'toString', '__proto__.x', 'n.x']) {
-      expect(valueAt(json, none), none).to.equal(undefined);
+      expect(getValueAt(json, none), none).to.equal(undefined);
     }
     const WRONG = [
       '',
@@ -147,30 +150,30 @@ describe('probes (pure)', () => {
     for (const bad of [...WRONG, '$[?(@.b)]']) expect(isJsonPath(bad), bad).to.equal(false);
     fc.assert(
       fc.property(fc.json(), fc.string(), (text, path) => {
-        if (isJsonPath(path)) valueAt(JSON.parse(text), path);
+        if (isJsonPath(path)) getValueAt(JSON.parse(text), path);
       }),
     );
   });
 
   it('reports a warning until its retries are used up, and fails a separate check for a certificate that ends soon', () => {
-    const probe = probeOf({ kind: 'http', url: 'https://a.test/', retries: 1, interval_seconds: 30 });
+    const probe = toProbe({ kind: 'http', url: 'https://a.test/', retries: 1, interval_seconds: 30 });
     const now = Date.parse('2026-11-24T00:00:00Z');
-    const bad = { ...NOTHING, ok: false, message: 'HTTP 500' };
-    const first = observationOf('a', probe, bad, 1, now);
+    const bad = { ...EMPTY_RESULT, ok: false, message: 'HTTP 500' };
+    const first = toObservation('a', probe, bad, 1, now);
     expect(first).to.include({ status: 'warning', message: 'HTTP 500 (try 1 of 2)', interval: 30 });
-    expect(observationOf('a', probe, bad, 2, now)).to.include({ status: 'error', message: 'HTTP 500' });
+    expect(toObservation('a', probe, bad, 2, now)).to.include({ status: 'error', message: 'HTTP 500' });
     const certificate = { subject: 'a.test', issuer: 'ca', valid_until: '2026-11-30T12:00:00.000Z' };
-    const fine = observationOf(
+    const fine = toObservation(
       'a',
       probe,
-      { ...NOTHING, ok: true, message: 'HTTP 200', response_ms: 5, certificate },
+      { ...EMPTY_RESULT, ok: true, message: 'HTTP 200', response_ms: 5, certificate },
       0,
       now,
     );
     expect(fine.status).to.equal('ok');
     expect(fine.metrics).to.deep.equal({ response_ms: 5, cert_days: 6 });
     expect(fine.checks['certificate']).to.deep.equal({ ok: false, message: 'The certificate expires in 6 days' });
-    expect([expiry(-3), expiry(-2), expiry(-1), expiry(0), expiry(1)]).to.deep.equal([
+    expect([formatExpiry(-3), formatExpiry(-2), formatExpiry(-1), formatExpiry(0), formatExpiry(1)]).to.deep.equal([
       'expired 2 days ago',
       'expired a day ago',
       'expired less than a day ago',
@@ -180,9 +183,9 @@ describe('probes (pure)', () => {
   });
 
   it('distributes two thousand probes of a minute evenly, each once a minute', () => {
-    const table = new Timetable(0);
+    const table = new ProbeTimetable(0);
     const names = Array.from({ length: 2_000 }, (_, i) => `shop/web-${i}`);
-    for (const name of names) table.put(name, nextTime(name, 60_000, 0));
+    for (const name of names) table.put(name, getNextTime(name, 60_000, 0));
     const counts = new Map<string, number>();
     let most = 0;
     for (let now = 1_000; now <= 600_000; now += 1_000) {
@@ -190,7 +193,7 @@ describe('probes (pure)', () => {
       most = Math.max(most, due.length);
       for (const name of due) {
         counts.set(name, (counts.get(name) ?? 0) + 1);
-        table.put(name, nextTime(name, 60_000, now));
+        table.put(name, getNextTime(name, 60_000, now));
       }
     }
     expect(most).to.be.lessThan(80);
@@ -199,7 +202,7 @@ describe('probes (pure)', () => {
   });
 
   it('is due once after a long pause', () => {
-    const table = new Timetable(0);
+    const table = new ProbeTimetable(0);
     table.put('a', 100);
     table.put('b', 50_000_000);
     expect(table.take(100_000_000)).to.deep.equal(['a', 'b']);

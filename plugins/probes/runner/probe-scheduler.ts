@@ -13,31 +13,31 @@ import { isoOf } from '../../../lib/time.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
 import type { ProbeDoc } from '../model/probe.js';
-import { observationOf, seenBy, type ProbeResult } from '../model/seen.js';
-import { nextTime, Timetable } from '../model/timetable.js';
+import { toObservation, toVisibleResult, type ProbeResult } from '../model/result.js';
+import { getNextTime, ProbeTimetable } from '../model/timetable.js';
 import { Probes } from '../store/probes.js';
-import { Asker } from './asker.js';
+import { ProbeRunner } from './probe-runner.js';
 
 export const LEASE_MS = 45_000;
 /** Asked at a time; what is due beyond that waits its turn. */
-export const AT_ONCE = 64;
+export const MAX_CONCURRENT_PROBES = 64;
 /** Of these, at most so many did not answer last time: each may take its whole timeout, and others must not wait. */
-export const FAILING_AT_ONCE = AT_ONCE / 2;
-const TICK_MS = 100;
+export const MAX_CONCURRENT_FAILING_PROBES = MAX_CONCURRENT_PROBES / 2;
+const TICK_INTERVAL_MS = 100;
 /** How often a process without the lease asks for it, and one with it looks for what others wrote. */
-const LOOK_MS = 4_000;
+const POLL_INTERVAL_MS = 4_000;
 /** Clocks of processes differ, and a write becomes visible a little after its time. */
 const OVERLAP_MS = 60_000;
 /** A failed probe with tries left is asked again after this, or after its interval where that is shorter. */
-const RETRY_MS = 20_000;
-const PAGE = 500;
+const RETRY_DELAY_MS = 20_000;
+const PAGE_SIZE = 500;
 
 @injectable()
-export class Prober {
+export class ProbeScheduler {
   #timer: NodeJS.Timeout | null = null;
   #lease: Lease<ProcessOwner> | null = null;
   #held: HeldLease | null = null;
-  #table: Timetable;
+  #table: ProbeTimetable;
   /** `updated_at` of each, as it was last seen. */
   readonly #known = new Map<string, string>();
   readonly #queue: string[] = [];
@@ -58,9 +58,9 @@ export class Prober {
   constructor(
     @inject(DEPS) private readonly deps: ProbesDeps,
     @inject(Probes) private readonly probes: Probes,
-    @inject(Asker) private readonly asker: Asker,
+    @inject(ProbeRunner) private readonly asker: ProbeRunner,
   ) {
-    this.#table = new Timetable(deps.clock.monotonic());
+    this.#table = new ProbeTimetable(deps.clock.monotonic());
   }
 
   /** Probes that this process asks; 0 where another one does. */
@@ -69,7 +69,7 @@ export class Prober {
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#turn(), TICK_MS);
+    this.#timer = setInterval(() => this.#runTick(), TICK_INTERVAL_MS);
     this.#timer.unref();
   }
 
@@ -86,15 +86,15 @@ export class Prober {
   /** One turn; resolves when what is due has been begun. */
   async tick(): Promise<void> {
     const { clock } = this.deps;
-    if (clock.monotonic() - this.#looked >= LOOK_MS) {
+    if (clock.monotonic() - this.#looked >= POLL_INTERVAL_MS) {
       this.#looked = clock.monotonic();
-      if (this.#held === null && !(await this.#take())) return;
-      await this.#look();
+      if (this.#held === null && !(await this.#acquireLease())) return;
+      await this.#loadChanges();
     }
     if (this.#held === null) return;
     for (const name of this.#table.take(clock.monotonic()))
       (this.#unanswered.has(name) ? this.#failing : this.#queue).push(name);
-    this.#begin();
+    this.#startDue();
   }
 
   /** What was begun is over. */
@@ -102,35 +102,35 @@ export class Prober {
     while (this.#asking.size > 0) await Promise.all(this.#asking.values());
   }
 
-  #turn(): void {
+  #runTick(): void {
     if (this.#ticking !== null) return;
     this.#ticking = this.tick()
       .catch((err: unknown) => this.deps.log.error({ err }, 'probes could not be read; they are read again'))
       .finally(() => (this.#ticking = null));
   }
 
-  async #take(): Promise<boolean> {
+  async #acquireLease(): Promise<boolean> {
     const options = { id: 'prober', what: 'the prober', ttlMs: LEASE_MS, judge: 'silence' } as const;
     this.#lease ??= await processLease(this.deps.leases, this.deps, options);
     this.#held = await this.#lease.take();
     if (this.#held === null) return false;
     this.#known.clear();
     this.#failures.clear();
-    this.#table = new Timetable(this.deps.clock.monotonic());
+    this.#table = new ProbeTimetable(this.deps.clock.monotonic());
     this.#newest = '';
     this.#loaded = false;
     return true;
   }
 
   /** New and changed ones. */
-  async #look(): Promise<void> {
+  async #loadChanges(): Promise<void> {
     // After a step back of the clock, changes are dated before the newest that was seen.
     const since = Math.min(Date.parse(this.#newest), this.deps.clock.now());
     const from = this.#newest === '' ? '' : isoOf(since - OVERLAP_MS);
     const query = {
       filter: { updated_at: { gte: from } },
       sort: [['updated_at', 'asc']] as [string, 'asc'][],
-      limit: PAGE,
+      limit: PAGE_SIZE,
     };
     for await (const docs of pages(this.deps.probes, query)) {
       for (const { id, probe, updated_at } of docs) {
@@ -141,36 +141,36 @@ export class Prober {
         this.#known.set(id, updated_at);
         this.#failures.delete(id);
         const now = this.deps.clock.monotonic();
-        this.#table.put(id, soon ? now : nextTime(id, probe.interval_seconds * 1000, now));
+        this.#table.put(id, soon ? now : getNextTime(id, probe.interval_seconds * 1000, now));
       }
     }
     this.#loaded = true;
   }
 
-  #begin(): void {
-    while (this.#asking.size < AT_ONCE) {
+  #startDue(): void {
+    while (this.#asking.size < MAX_CONCURRENT_PROBES) {
       const fails = this.#queue.length === 0;
-      if (fails && this.#slow >= FAILING_AT_ONCE) return;
+      if (fails && this.#slow >= MAX_CONCURRENT_FAILING_PROBES) return;
       const name = (fails ? this.#failing : this.#queue).shift();
       if (name === undefined) return;
-      if (this.#asking.has(name) || !this.#holds()) continue;
+      if (this.#asking.has(name) || !this.#hasLease()) continue;
       if (fails) this.#slow++;
-      const asked = this.#ask(name)
+      const asked = this.#runProbe(name)
         .catch((err: unknown) => {
           this.deps.log.error({ err, monitor: name }, 'a probe failed by a fault of the service');
-          this.#table.put(name, this.deps.clock.monotonic() + RETRY_MS);
+          this.#table.put(name, this.deps.clock.monotonic() + RETRY_DELAY_MS);
         })
         .finally(() => {
           this.#asking.delete(name);
           if (fails) this.#slow--;
-          this.#begin();
+          this.#startDue();
         });
       this.#asking.set(name, asked);
     }
   }
 
   /** False, with everything forgotten, when another process may be asking. */
-  #holds(): boolean {
+  #hasLease(): boolean {
     try {
       this.#held?.check();
       return this.#held !== null;
@@ -183,42 +183,42 @@ export class Prober {
     }
   }
 
-  async #ask(name: string): Promise<void> {
+  async #runProbe(name: string): Promise<void> {
     const doc = await this.probes.find(name);
     if (doc === null) return this.#forget(name);
-    const seen = await this.#redacted(name, await this.asker.ask(this.probes.open(doc)));
+    const seen = await this.#redact(name, await this.asker.run(this.probes.open(doc)));
     if (seen.ok) this.#unanswered.delete(name);
     else this.#unanswered.add(name);
     if (seen.unsupported === true) {
       // Nothing was sent, so nothing is known of the target.
       this.deps.log.warn({ monitor: name, reason: seen.message }, 'this system cannot run a probe');
-      return this.#again(doc, 0);
+      return this.#reschedule(doc, 0);
     }
     const failures = seen.ok ? 0 : (this.#failures.get(name) ?? 0) + 1;
     const now = this.deps.clock.now();
-    const observation = observationOf(name, doc.probe, seen, failures, now);
+    const observation = toObservation(name, doc.probe, seen, failures, now);
     if (!(await this.deps.watchdog.observe(observation))) {
       // Its monitor is gone, and was deleted where this plugin was not asked.
       await this.deps.probes.remove({ id: name, updated_at: doc.updated_at });
       return this.#forget(name);
     }
-    this.#again(doc, failures);
+    this.#reschedule(doc, failures);
   }
 
   /** Those who read the monitor of a project see nothing of what private addresses answer. */
-  async #redacted(name: string, seen: ProbeResult): Promise<ProbeResult> {
+  async #redact(name: string, seen: ProbeResult): Promise<ProbeResult> {
     if (seen.public || seen.bare_message === undefined) return seen;
     const monitor = await this.deps.watchdog.find(name);
-    return monitor === null || monitor.project === null ? seen : seenBy(seen, 'public');
+    return monitor === null || monitor.project === null ? seen : toVisibleResult(seen, 'public');
   }
 
-  #again({ id, probe }: ProbeDoc, failures: number): void {
+  #reschedule({ id, probe }: ProbeDoc, failures: number): void {
     const now = this.deps.clock.monotonic();
     const interval = probe.interval_seconds * 1000;
     if (failures > 0) this.#failures.set(id, failures);
     else this.#failures.delete(id);
     const retries = failures > 0 && failures <= probe.retries;
-    this.#table.put(id, retries ? now + Math.min(RETRY_MS, interval) : nextTime(id, interval, now));
+    this.#table.put(id, retries ? now + Math.min(RETRY_DELAY_MS, interval) : getNextTime(id, interval, now));
   }
 
   #forgetQueues(): void {

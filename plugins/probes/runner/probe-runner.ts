@@ -8,7 +8,7 @@ import type { Dialogue } from '../../../ports/reach.js';
 import { matchRecords } from '../model/dns-records.js';
 import { parseReverseName } from '../model/reverse-name.js';
 import {
-  targetOf,
+  getTarget,
   type DatabaseProbe,
   type DnsProbe,
   type GrpcProbe,
@@ -17,27 +17,27 @@ import {
   type PortProbe,
   type TlsProbe,
 } from '../model/probe.js';
-import { invert, NOTHING, type ProbeResult } from '../model/seen.js';
-import { trustFault } from '../model/trust-fault.js';
-import { HttpAsker } from './http-asker.js';
+import { invertResult, EMPTY_RESULT, type ProbeResult } from '../model/result.js';
+import { describeTrustFault } from '../model/trust-fault.js';
+import { HttpProbeRunner } from './http-probe-runner.js';
 
-const MOST_RECORDS = 20;
-const MAX_MESSAGE = 300;
+const MAX_SHOWN_RECORDS = 20;
+const MAX_MESSAGE_CHARACTERS = 300;
 const PUBLIC_ONLY: EgressPolicy = { mode: 'public-only', allow: [] };
 
 @injectable()
-export class Asker {
+export class ProbeRunner {
   constructor(
     @inject(DEPS) private readonly deps: Pick<ProbesDeps, 'reach' | 'policy'>,
-    @inject(HttpAsker) private readonly http: HttpAsker,
+    @inject(HttpProbeRunner) private readonly http: HttpProbeRunner,
   ) {}
 
-  async ask(probe: OpenProbe): Promise<ProbeResult> {
-    const seen = await this.#seen(probe);
-    const result = probe.inverted ? invert(seen) : seen;
+  async run(probe: OpenProbe): Promise<ProbeResult> {
+    const seen = await this.#runSafely(probe);
+    const result = probe.inverted ? invertResult(seen) : seen;
     const { resolver } = probe;
     const isPublic = seen.public && (resolver === null || this.#isPublicResolver(resolver));
-    return { ...result, public: isPublic, message: cleanText(result.message.slice(0, MAX_MESSAGE)) };
+    return { ...result, public: isPublic, message: cleanText(result.message.slice(0, MAX_MESSAGE_CHARACTERS)) };
   }
 
   /** What a DNS server of the internal network knows is internal too. */
@@ -45,41 +45,41 @@ export class Asker {
     return this.deps.reach.judgeResolver(resolver, PUBLIC_ONLY) === null;
   }
 
-  async #seen(probe: OpenProbe): Promise<ProbeResult> {
+  async #runSafely(probe: OpenProbe): Promise<ProbeResult> {
     try {
-      return await this.#asked(probe);
+      return await this.#dispatch(probe);
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       const { fault } = error;
-      const message = trustFault(error.code) ?? sentence(fault, error.message);
+      const message = describeTrustFault(error.code) ?? capitalize(fault, error.message);
       const unknown = {
         ...(fault === 'unsupported' && { unsupported: true }),
         ...(fault === 'blocked' && { blocked: true }),
       };
-      const bare_message = withoutDetail(probe, error);
-      return { ...NOTHING, ok: false, ...unknown, message, ...(bare_message !== null && { bare_message }) };
+      const bare_message = removeDetail(probe, error);
+      return { ...EMPTY_RESULT, ok: false, ...unknown, message, ...(bare_message !== null && { bare_message }) };
     }
   }
 
-  #asked(probe: OpenProbe): Promise<ProbeResult> {
-    if (probe.kind === 'http') return this.http.ask(probe);
-    if (probe.kind === 'dns') return this.#lookup(probe);
-    if (probe.kind === 'icmp') return this.#echo(probe);
-    if (probe.kind === 'websocket') return this.#open(probe);
-    return this.#connect(probe, probe.host, probe.port, dialogueOf(probe));
+  #dispatch(probe: OpenProbe): Promise<ProbeResult> {
+    if (probe.kind === 'http') return this.http.run(probe);
+    if (probe.kind === 'dns') return this.#runDns(probe);
+    if (probe.kind === 'icmp') return this.#runIcmp(probe);
+    if (probe.kind === 'websocket') return this.#runWebSocket(probe);
+    return this.#runConnect(probe, probe.host, probe.port, getDialogue(probe));
   }
 
-  #open(probe: OpenProbe & { kind: 'websocket' }): Promise<ProbeResult> {
+  #runWebSocket(probe: OpenProbe & { kind: 'websocket' }): Promise<ProbeResult> {
     const url = new URL(probe.url);
     const isSecure = url.protocol === 'wss:';
     const named = Object.entries(probe.headers ?? {}).find(([name]) => name.toLowerCase() === 'host')?.[1];
     const dialogue: Dialogue = { kind: 'websocket', url, host: named ?? url.host, headers: probe.headers ?? {} };
     const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
     const tlsHost = named === undefined ? {} : { tlsHost: parseHostHeader(named) };
-    return this.#connect({ ...probe, tls: isSecure, ...tlsHost }, url.hostname, port, dialogue);
+    return this.#runConnect({ ...probe, tls: isSecure, ...tlsHost }, url.hostname, port, dialogue);
   }
 
-  async #connect(
+  async #runConnect(
     probe: (PortProbe | TlsProbe | GrpcProbe | DatabaseProbe | (OpenProbe & { kind: 'websocket'; tls: boolean })) & {
       tlsHost?: string;
     },
@@ -102,23 +102,23 @@ export class Asker {
       ...(dialogue !== undefined && { dialogue }),
       ...(probe.resolver !== null && { resolver: probe.resolver }),
     });
-    const seen = { ...NOTHING, response_ms: duration_ms, certificate, public: seenBy.public };
+    const seen = { ...EMPTY_RESULT, response_ms: duration_ms, certificate, public: seenBy.public };
     if (untrusted !== null && trust.insecure !== true) {
-      const message = trustFault(untrusted) ?? `The certificate is not trusted: ${untrusted}`;
+      const message = describeTrustFault(untrusted) ?? `The certificate is not trusted: ${untrusted}`;
       return { ...seen, ok: false, message };
     }
-    const bare_message = `${targetOf(probe)} answered in ${duration_ms} ms`;
+    const bare_message = `${getTarget(probe)} answered in ${duration_ms} ms`;
     return { ...seen, ok: true, message: said === null ? bare_message : `${bare_message}: ${said}`, bare_message };
   }
 
-  async #lookup(probe: DnsProbe): Promise<ProbeResult> {
+  async #runDns(probe: DnsProbe): Promise<ProbeResult> {
     const { host, record_type: type, expected_record, resolver, timeout_ms: timeoutMs } = probe;
     const { reach, policy } = this.deps;
     const asked = { name: host, type, timeoutMs, policy, ...(resolver !== null && { resolver }) };
     const { records, duration_ms } = await reach.lookup(asked);
-    const shown = records.slice(0, MOST_RECORDS).join(', ');
+    const shown = records.slice(0, MAX_SHOWN_RECORDS).join(', ');
     const isShown = this.#isPublicAnswer(probe, records);
-    const seen = { ...NOTHING, response_ms: duration_ms, excerpt: shown || null, public: isShown };
+    const seen = { ...EMPTY_RESULT, response_ms: duration_ms, excerpt: shown || null, public: isShown };
     if (records.length === 0) return { ...seen, ok: false, message: `${host} has no record of type ${type}` };
     if (expected_record !== null && !matchRecords(type, records, expected_record)) {
       const says = type === 'TXT' ? 'No record' : 'The records';
@@ -141,30 +141,30 @@ export class Asker {
     );
   }
 
-  async #echo({ host, resolver, timeout_ms: timeoutMs }: IcmpProbe): Promise<ProbeResult> {
+  async #runIcmp({ host, resolver, timeout_ms: timeoutMs }: IcmpProbe): Promise<ProbeResult> {
     const { reach, policy } = this.deps;
     const asked = { host: stripBrackets(host), timeoutMs, policy, ...(resolver !== null && { resolver }) };
     const { duration_ms } = await reach.echo(asked);
-    return { ...NOTHING, response_ms: duration_ms, ok: true, message: `${host} answered in ${duration_ms} ms` };
+    return { ...EMPTY_RESULT, response_ms: duration_ms, ok: true, message: `${host} answered in ${duration_ms} ms` };
   }
 }
 
 /** What is said; undefined: that something answers is enough. */
-function dialogueOf(probe: PortProbe | TlsProbe | GrpcProbe | DatabaseProbe): Dialogue | undefined {
+function getDialogue(probe: PortProbe | TlsProbe | GrpcProbe | DatabaseProbe): Dialogue | undefined {
   if (probe.kind === 'tcp' || probe.kind === 'tls') return undefined;
   return probe.kind === 'grpc' ? { kind: 'grpc', service: probe.service } : { kind: probe.kind };
 }
 
 /** With a capital, unless it begins with the name of a host. */
-function sentence(fault: OutboundFault, message: string): string {
+function capitalize(fault: OutboundFault, message: string): string {
   const isName = fault === 'dns' || !/^[a-z]+ /.test(message) || message.startsWith('gRPC ');
   return isName ? message : `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
 }
 
 /** The message without internal hosts and without what the other side said; null: it holds neither. */
-function withoutDetail(probe: OpenProbe, error: OutboundError): string | null {
+function removeDetail(probe: OpenProbe, error: OutboundError): string | null {
   const { fault, bareMessage } = error;
-  const said = sentence(fault, bareMessage);
+  const said = capitalize(fault, bareMessage);
   if (fault === 'blocked') return said;
   // A redirect may name a host that the probe does not name.
   const host = 'url' in probe ? new URL(probe.url).hostname : probe.host;

@@ -29,10 +29,10 @@ export interface ProbeResult {
 }
 
 /** How much of an answer its reader may see: all of it, that of public addresses alone, or nothing. */
-export type ProbeSight = 'all' | 'public' | 'none';
+export type ResultVisibility = 'all' | 'public' | 'none';
 
 /** As the reader may see it: a probe is asked from inside the network, and its reader may be outside. */
-export function seenBy(seen: ProbeResult, sight: ProbeSight): ProbeResult {
+export function toVisibleResult(seen: ProbeResult, sight: ResultVisibility): ProbeResult {
   if (sight === 'all' || (sight === 'public' && seen.public)) return seen;
   if (seen.public) return { ...seen, excerpt: null };
   const certificate = seen.certificate && { ...seen.certificate, subject: '', issuer: '' };
@@ -40,7 +40,7 @@ export function seenBy(seen: ProbeResult, sight: ProbeSight): ProbeResult {
 }
 
 /** As a probe that is inverted sees it: an answer is the failure, and its absence as it should be. */
-export function invert(seen: ProbeResult): ProbeResult {
+export function invertResult(seen: ProbeResult): ProbeResult {
   if (seen.unsupported === true || seen.blocked === true) return seen;
   const says = (text: string): string => (seen.ok ? `It answers, and should not: ${text}` : `As it should be: ${text}`);
   return {
@@ -51,7 +51,7 @@ export function invert(seen: ProbeResult): ProbeResult {
   };
 }
 
-export const NOTHING: Omit<ProbeResult, 'ok' | 'message'> = {
+export const EMPTY_RESULT: Omit<ProbeResult, 'ok' | 'message'> = {
   response_ms: null,
   certificate: null,
   status: null,
@@ -61,11 +61,11 @@ export const NOTHING: Omit<ProbeResult, 'ok' | 'message'> = {
 };
 
 /** Whole days; negative: it has expired. */
-export const daysLeft = ({ valid_until }: ServerCertificate, now: number): number =>
+export const getDaysLeft = ({ valid_until }: ServerCertificate, now: number): number =>
   Math.floor((Date.parse(valid_until) - now) / DAY_MS);
 
 /** In words: `expires in 6 days`. */
-export function expiry(days: number): string {
+export function formatExpiry(days: number): string {
   // Whole days are counted downwards: one that ended an hour ago has -1.
   if (days === -1) return 'expired less than a day ago';
   if (days < 0) return `expired ${days === -2 ? 'a day' : `${-days - 1} days`} ago`;
@@ -76,7 +76,7 @@ export function expiry(days: number): string {
  * What the watchdog is told of it.
  * @param failures askings that failed, this one included; 0: it went well
  */
-export function observationOf(
+export function toObservation(
   source: string,
   probe: Probe,
   seen: ProbeResult,
@@ -85,7 +85,7 @@ export function observationOf(
 ): Observation {
   const tries = probe.retries + 1;
   const counts = failures >= tries;
-  const left = seen.certificate === null ? null : daysLeft(seen.certificate, now);
+  const left = seen.certificate === null ? null : getDaysLeft(seen.certificate, now);
   const warned = 'cert_days_warning' in probe ? probe.cert_days_warning : 0;
   // Where any certificate will do, its end is no failure.
   const isJudged = left !== null && !('insecure' in probe && probe.insecure);
@@ -97,7 +97,7 @@ export function observationOf(
     message,
     checks: {
       answer: { ok: seen.ok, message: seen.message },
-      ...(isJudged && { certificate: { ok: left >= warned, message: `The certificate ${expiry(left)}` } }),
+      ...(isJudged && { certificate: { ok: left >= warned, message: `The certificate ${formatExpiry(left)}` } }),
     },
     metrics: {
       ...(seen.response_ms !== null && { response_ms: seen.response_ms }),

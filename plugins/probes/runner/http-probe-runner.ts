@@ -15,21 +15,21 @@ import {
   type PartialBody,
 } from '../../../ports/outbound.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
-import { isJsonPath, valueAt } from '../model/json-path.js';
+import { isJsonPath, getValueAt } from '../model/json-path.js';
 import type { HttpProbe, OpenProbe } from '../model/probe.js';
-import { NOTHING, type ProbeResult } from '../model/seen.js';
-import { inStatusRange } from '../model/status-range.js';
+import { EMPTY_RESULT, type ProbeResult } from '../model/result.js';
+import { isInStatusRange } from '../model/status-range.js';
 
 /** Of an answer that is read: what comes after it is nobody's. JSON of this size is parsed in some milliseconds. */
-const MAX_BODY = 256 * 1024;
+const MAX_BODY_BYTES = 256 * 1024;
 /** Where nothing in the answer is looked for. */
-const MAX_EXCERPT = 4_096;
+const MAX_EXCERPT_CHARACTERS = 4_096;
 /** Then the headers are the answer: for the end of the body, which is only shown, this long is waited. */
 const EXCERPT_MS = 1_000;
 const SHOWN = 60;
-const REDIRECT = new Set([301, 302, 303, 307, 308]);
+const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 /** Redirects that keep method and body. */
-const KEEPING = new Set([307, 308]);
+const METHOD_PRESERVING_STATUSES = new Set([307, 308]);
 
 type AskedHttp = Extract<OpenProbe, { kind: 'http' }>;
 
@@ -41,11 +41,11 @@ interface Step {
 }
 
 @injectable()
-export class HttpAsker {
+export class HttpProbeRunner {
   constructor(@inject(DEPS) private readonly deps: Pick<ProbesDeps, 'outbound' | 'policy' | 'version' | 'clock'>) {}
 
   /** @throws OutboundError */
-  async ask(probe: AskedHttp): Promise<ProbeResult> {
+  async run(probe: AskedHttp): Promise<ProbeResult> {
     const { clock, policy } = this.deps;
     const started = clock.monotonic();
     const followed: string[] = [];
@@ -61,11 +61,11 @@ export class HttpAsker {
       const response = await this.#request(probe, step, cookies, Math.ceil(left));
       open &&= response.public;
       for (const cookie of response.cookies ?? []) await jar.setCookie(cookie, step.url, { ignoreError: true });
-      const next = nextUrl(probe, step.url, response);
+      const next = getNextUrl(probe, step.url, response);
       const ms = Math.max(0, Math.round(clock.monotonic() - started) - (response.waited_ms ?? 0));
-      if (next === null) return { ...judge(probe, response, ms), public: open, redirects: followed };
+      if (next === null) return { ...checkResponse(probe, response, ms), public: open, redirects: followed };
       asked.add(`${step.method} ${step.url} ${cookies}`);
-      const method = nextMethod(step.method, response.status);
+      const method = getNextMethod(step.method, response.status);
       const isLoop = asked.has(`${step.method} ${next} ${await jar.getCookieString(next)}`);
       const message =
         followed.length >= probe.redirects
@@ -74,7 +74,7 @@ export class HttpAsker {
             ? `HTTP ${response.status} leads to another origin, where the body is not sent`
             : null;
       if (message !== null) {
-        const seen = judge(probe, response, ms);
+        const seen = checkResponse(probe, response, ms);
         return { ...seen, ...(!seen.ok && { message }), public: open, redirects: followed };
       }
       followed.push(next);
@@ -89,7 +89,7 @@ export class HttpAsker {
   #request(probe: AskedHttp, step: Step, cookies: string, timeoutMs: number): Promise<OutboundResponse> {
     const { url, method, policy } = step;
     const { ca_pem, insecure, resolver } = probe;
-    const { host, cookie, ...headers } = isOwnOrigin(probe, url) ? lowerNames(probe.headers ?? {}) : {};
+    const { host, cookie, ...headers } = isOwnOrigin(probe, url) ? toLowerCaseNames(probe.headers ?? {}) : {};
     const sent = [cookie, cookies].filter((one) => one !== undefined && one !== '').join('; ');
     const body = sendsBody(probe, method) ? probe.body : null;
     return this.deps.outbound.request({
@@ -108,9 +108,9 @@ export class HttpAsker {
       tls: { insecure, ...(ca_pem !== null && { ca: ca_pem }) },
       connectTimeoutMs: timeoutMs,
       timeoutMs,
-      maxBytes: readsText(probe) ? MAX_BODY : MAX_EXCERPT,
+      maxBytes: readsText(probe) ? MAX_BODY_BYTES : MAX_EXCERPT_CHARACTERS,
       decode: true,
-      partial: readsText(probe) ? { waitMs: Infinity, ...enough(probe) } : { waitMs: EXCERPT_MS },
+      partial: readsText(probe) ? { waitMs: Infinity, ...hasEnoughBody(probe) } : { waitMs: EXCERPT_MS },
       certificate: true,
       policy,
     });
@@ -127,42 +127,46 @@ const readsText = ({ contains, keyword_absent, json_path }: HttpProbe): boolean 
   contains !== null || keyword_absent !== null || json_path !== null;
 
 /** A text that is there already needs no more of the answer. */
-function enough({ contains, keyword_absent, json_path }: HttpProbe): Pick<PartialBody, 'until'> {
+function hasEnoughBody({ contains, keyword_absent, json_path }: HttpProbe): Pick<PartialBody, 'until'> {
   if (contains === null || keyword_absent !== null || json_path !== null) return {};
   return { until: contains };
 }
 
-const lowerNames = (headers: Readonly<Record<string, string>>): Record<string, string | undefined> =>
+const toLowerCaseNames = (headers: Readonly<Record<string, string>>): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 const isJson = (text: string): boolean => parseJsonText(text) !== undefined;
 
 /** Where it leads, if it is to be followed; null: nowhere. @throws OutboundError */
-function nextUrl({ redirects }: HttpProbe, from: string, { status, headers }: OutboundResponse): string | null {
+function getNextUrl({ redirects }: HttpProbe, from: string, { status, headers }: OutboundResponse): string | null {
   const to = headers['location'];
-  if (redirects === 0 || !REDIRECT.has(status) || to === undefined) return null;
+  if (redirects === 0 || !REDIRECT_STATUSES.has(status) || to === undefined) return null;
   if (!URL.canParse(to, from)) throw new OutboundError('invalid_url', 'the redirect leads to no address');
   return new URL(to, from).href;
 }
 
 /** As browsers do it: 303 turns to GET, and so does a POST at 301 and 302. */
-function nextMethod(method: OutboundMethod, status: number): OutboundMethod {
-  if (KEEPING.has(status) || method === 'HEAD') return method;
+function getNextMethod(method: OutboundMethod, status: number): OutboundMethod {
+  if (METHOD_PRESERVING_STATUSES.has(status) || method === 'HEAD') return method;
   return status === 303 || method === 'POST' ? 'GET' : method;
 }
 
-function judge(probe: AskedHttp, response: OutboundResponse, ms: number): Omit<ProbeResult, 'redirects' | 'public'> {
+function checkResponse(
+  probe: AskedHttp,
+  response: OutboundResponse,
+  ms: number,
+): Omit<ProbeResult, 'redirects' | 'public'> {
   const { status, body, certificate = null, undecodable = null } = response;
   const text = decodeText(body, response.headers['content-type']);
-  const excerpt = undecodable === null ? text.slice(0, MAX_EXCERPT) || null : null;
-  const seen = { ...NOTHING, response_ms: ms, certificate, status, excerpt };
+  const excerpt = undecodable === null ? text.slice(0, MAX_EXCERPT_CHARACTERS) || null : null;
+  const seen = { ...EMPTY_RESULT, response_ms: ms, certificate, status, excerpt };
   const fault =
-    asFault(faultOfStatus(probe, status)) ??
-    asFault(
-      readsText(probe) && undecodable !== null ? `The answer cannot be decoded as ${short(undecodable)}` : null,
+    toFault(findStatusFault(probe, status)) ??
+    toFault(
+      readsText(probe) && undecodable !== null ? `The answer cannot be decoded as ${truncate(undecodable)}` : null,
     ) ??
-    asFault(faultOfText(probe, text, response)) ??
-    faultOfJson(probe, text, response);
+    toFault(findTextFault(probe, text, response)) ??
+    findJsonFault(probe, text, response);
   if (fault === null) return { ...seen, ok: true, message: `HTTP ${status} in ${ms} ms` };
   return { ...seen, ok: false, message: fault.says, ...(fault.bare !== undefined && { bare_message: fault.bare }) };
 }
@@ -173,34 +177,38 @@ interface Fault {
   bare?: string;
 }
 
-const asFault = (says: string | null): Fault | null => (says === null ? null : { says });
+const toFault = (says: string | null): Fault | null => (says === null ? null : { says });
 
-const faultOfStatus = ({ expected_status }: HttpProbe, status: number): string | null =>
-  inStatusRange(status, expected_status) ? null : `HTTP ${status}, where ${expected_status} was expected`;
+const findStatusFault = ({ expected_status }: HttpProbe, status: number): string | null =>
+  isInStatusRange(status, expected_status) ? null : `HTTP ${status}, where ${expected_status} was expected`;
 
 const within = ({ truncated, waited_ms }: OutboundResponse): string =>
-  waited_ms !== undefined ? ' in what came in time' : truncated ? ` in its first ${MAX_BODY / 1024} KiB` : '';
+  waited_ms !== undefined ? ' in what came in time' : truncated ? ` in its first ${MAX_BODY_BYTES / 1024} KiB` : '';
 
-function faultOfText({ contains, keyword_absent }: HttpProbe, text: string, response: OutboundResponse): string | null {
+function findTextFault(
+  { contains, keyword_absent }: HttpProbe,
+  text: string,
+  response: OutboundResponse,
+): string | null {
   if (contains !== null && !text.includes(contains))
-    return `The answer does not hold ${short(contains)}${within(response)}`;
+    return `The answer does not hold ${truncate(contains)}${within(response)}`;
   if (keyword_absent !== null && text.includes(keyword_absent))
-    return `The answer holds ${short(keyword_absent)}, which it must not`;
+    return `The answer holds ${truncate(keyword_absent)}, which it must not`;
   return null;
 }
 
-function faultOfJson({ json_path, json_value }: HttpProbe, text: string, response: OutboundResponse): Fault | null {
+function findJsonFault({ json_path, json_value }: HttpProbe, text: string, response: OutboundResponse): Fault | null {
   if (json_path === null || !isJsonPath(json_path)) return null;
   if (response.truncated && response.waited_ms === undefined)
-    return { says: `The answer is longer than ${MAX_BODY / 1024} KiB, so its JSON is not read` };
+    return { says: `The answer is longer than ${MAX_BODY_BYTES / 1024} KiB, so its JSON is not read` };
   const json = parseJsonText(text);
   if (json === undefined) return { says: `The answer is no JSON${within(response)}` };
-  const value = valueAt(json, json_path);
+  const value = getValueAt(json, json_path);
   if (value === undefined) return { says: `The answer has no ${json_path}` };
   const is = typeof value === 'string' ? value : JSON.stringify(value);
   if (json_value === null || is === json_value) return null;
-  const expected = `where ${short(json_value)} was expected`;
-  return { says: `${json_path} is ${short(is)}, ${expected}`, bare: `${json_path} is another value, ${expected}` };
+  const expected = `where ${truncate(json_value)} was expected`;
+  return { says: `${json_path} is ${truncate(is)}, ${expected}`, bare: `${json_path} is another value, ${expected}` };
 }
 
-const short = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+const truncate = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);

@@ -16,7 +16,7 @@ import { TokenFinder } from './tokens/live-tokens.js';
 import { Login } from './login/login.js';
 import { MasterTokens } from './master-tokens.js';
 import { KnownAddresses } from './login/known-addresses.js';
-import { KnownProjects } from './known-projects.js';
+import { KnownProjects } from './token-projects.js';
 import { Roster } from './accounts/roster.js';
 import { SecurityLog } from './audit/security-log.js';
 import { Sessions } from './sessions/sessions.js';
