@@ -15,7 +15,7 @@ export interface StoredRule extends Doc {
 
 type Old = Channel & { urgent_at_once?: boolean };
 
-const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
+const removeDuplicates = (texts: readonly string[]): string[] => [...new Set(texts)];
 
 /** Rules that one filter can express: they differ in one respect only. */
 function merge(rules: readonly StoredRule[]): StoredRule[][] {
@@ -26,7 +26,7 @@ function merge(rules: readonly StoredRule[]): StoredRule[][] {
   }
   const merged = new Map<string, StoredRule[]>();
   for (const group of groups.values()) {
-    const topics = unique(group.flatMap((rule) => rule.topics)).toSorted();
+    const topics = removeDuplicates(group.flatMap((rule) => rule.topics)).toSorted();
     const [{ project, least_severity } = { project: null, least_severity: 'low' }] = group;
     const key = `${project === null ? 'all' : 'some'} ${least_severity} ${topics.join()}`;
     merged.set(key, [...(merged.get(key) ?? []), ...group]);
@@ -34,14 +34,14 @@ function merge(rules: readonly StoredRule[]): StoredRule[][] {
   return [...merged.values()];
 }
 
-const filterOf = (rules: readonly StoredRule[]) => ({
-  events: unique(rules.flatMap(({ topics }) => topics)),
-  projects: unique(rules.flatMap(({ project }) => (project === null ? [] : [project]))),
+const buildFilter = (rules: readonly StoredRule[]) => ({
+  events: removeDuplicates(rules.flatMap(({ topics }) => topics)),
+  projects: removeDuplicates(rules.flatMap(({ project }) => (project === null ? [] : [project]))),
   min_severity: rules[0]?.least_severity ?? SEVERITIES[3],
 });
 
 /** The same for every run, so that a run that was cut off inserts nothing twice. */
-function copyId(id: string, n: number): string {
+function buildCopyId(id: string, n: number): string {
   const hex = createHash('sha256').update(`${id} ${n}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
@@ -50,7 +50,7 @@ function copyId(id: string, n: number): string {
  * A channel has one filter in place of rules. One whose rules no single filter expresses becomes several channels with
  * the same receiver.
  */
-async function filtersFromRules(ctx: MigrationContext): Promise<void> {
+async function convertRulesToFilters(ctx: MigrationContext): Promise<void> {
   const channels = ctx.collection<Old>('channels');
   const rules = ctx.collection<StoredRule>('rules');
   for (const channel of await all(channels, { limit: 200 })) {
@@ -72,8 +72,8 @@ async function filtersFromRules(ctx: MigrationContext): Promise<void> {
     };
     const copies = others.map(
       (group, i): Old =>
-        Object.assign({ ...channel }, fields, filterOf(group), {
-          id: copyId(channel.id, i),
+        Object.assign({ ...channel }, fields, buildFilter(group), {
+          id: buildCopyId(channel.id, i),
           name: `${channel.name} (${i + 2})`.slice(-100),
           lease_by: null,
           lease_until: null,
@@ -81,8 +81,8 @@ async function filtersFromRules(ctx: MigrationContext): Promise<void> {
     );
     // Last, since the channel's own events say that it is done.
     if (copies.length > 0) await channels.bulk(copies.map((copy) => ({ insert: copy })));
-    await channels.change({ id: channel.id }, { set: { ...fields, ...filterOf(first) } });
+    await channels.change({ id: channel.id }, { set: { ...fields, ...buildFilter(first) } });
   }
 }
 
-export const MIGRATIONS: readonly Migration[] = [{ number: 1, name: 'channel-filters', run: filtersFromRules }];
+export const MIGRATIONS: readonly Migration[] = [{ number: 1, name: 'channel-filters', run: convertRulesToFilters }];

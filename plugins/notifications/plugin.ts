@@ -19,13 +19,13 @@ import { ChannelSettings } from './channels/channel-settings.js';
 import { Channels } from './channels/channels.js';
 import { KIND_NAMES } from './channels/kinds.js';
 import { routes } from './http/routes.js';
-import { StoredMails } from './mail/mail-queue.js';
+import { StoredMailQueue } from './mail/mail-queue.js';
 import { MIGRATIONS } from './migrations.js';
 import type { StoredNote } from './notes/stored-note.js';
 import { LISTENED_EVENTS } from './notes/topics.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
-import { channelSearch } from './pages/search.js';
+import { createChannelSearch } from './pages/search.js';
 import { DisabledChannels, expireNotes } from './sending/disabled-channels.js';
 import { Dispatcher } from './sending/dispatcher.js';
 import { EmailSender, type SmtpConfig } from './services/email.js';
@@ -37,7 +37,7 @@ import { buildSenders } from './services/senders.js';
 import { TestMessages } from './sending/test-message.js';
 
 /** What was sent is kept as long as the deliveries of webhooks. */
-const KEPT_MS = 14 * DAY_MS;
+const RETENTION_MS = 14 * DAY_MS;
 
 interface NotificationsConfig extends SmtpConfig {
   egress_policy: EgressPolicy['mode'];
@@ -121,7 +121,7 @@ export default definePlugin<NotificationsConfig>({
     const policy: EgressPolicy = { mode: set.egress_policy, allow: set.allow_cidrs };
     const senders = buildSenders({ smtp: set, outbound, policy, version: app.version, clock });
     const mailSender = set.smtp_host === '' ? null : new EmailSender(set);
-    const mails = new StoredMails(ctx.collection('mails'), mailSender, clock, log);
+    const mails = new StoredMailQueue(ctx.collection('mails'), mailSender, clock, log);
     const kinds = KIND_NAMES.filter((kind) => kind in senders);
     const baseUrl = (): string => app.base_url;
     const settings = new ChannelSettings({ cipher, outbound, policy, kinds, timezone });
@@ -168,10 +168,10 @@ export default definePlugin<NotificationsConfig>({
       extensions: [
         extend(ALARM_RECEIVERS, {
           told: ({ id }) => listEventReceivers(notes, rows, id),
-          said: async (word) => dispatcher.wake(await queue.said(word)),
+          said: async (word) => dispatcher.wake(await queue.enqueueAlarmWord(word)),
         }),
         extend(PROJECT_BELONGINGS, { clear: (project) => channels.forgetProject(project) }),
-        extend(SEARCH_PROVIDERS, channelSearch(channels)),
+        extend(SEARCH_PROVIDERS, createChannelSearch(channels)),
         extend(FIRST_STEPS, {
           id: 'channel',
           order: 70,
@@ -186,7 +186,7 @@ export default definePlugin<NotificationsConfig>({
       listens: LISTENED_EVENTS.map((event) => ({
         event,
         durable: true,
-        handle: async (occurred) => dispatcher.wake(await queue.take(occurred)),
+        handle: async (occurred) => dispatcher.wake(await queue.enqueueEvent(occurred)),
       })),
       jobs: [
         {
@@ -207,7 +207,7 @@ export default definePlugin<NotificationsConfig>({
             await expireNotes(notes, rows, clock);
             await mails.forget();
             await notes.remove({
-              at: { lt: isoOf(clock.now() - KEPT_MS) },
+              at: { lt: isoOf(clock.now() - RETENTION_MS) },
               state: { in: ['sent', 'failed', 'damped', 'expired'] },
             });
           },

@@ -14,11 +14,11 @@ import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import type { StatusPagesConfig, StatusPagesDeps } from './deps.js';
 import { routes } from './http/routes.js';
 import { HOST } from './model/page.js';
-import { subscriberRoutes } from './http/subscriber-routes.js';
-import { adminPages } from './pages/admin.js';
-import { oneClickRoute } from './pages/subscribe.js';
-import { subscriberPages } from './pages/subscribers.js';
-import { visitorPages } from './pages/visitors.js';
+import { buildSubscriberRoutes } from './http/subscriber-routes.js';
+import { buildAdminPages } from './pages/admin.js';
+import { buildOneClickRoute } from './pages/subscribe.js';
+import { buildSubscriberPages } from './pages/subscribers.js';
+import { buildVisitorPages } from './pages/visitors.js';
 import { buildServices } from './services.js';
 
 const config = joi.object({
@@ -89,8 +89,12 @@ export default definePlugin<StatusPagesConfig>({
     };
     const services = buildServices(ctx, deps);
     return {
-      routes: [...routes(services), ...subscriberRoutes(services), oneClickRoute(services)],
-      pages: [...visitorPages(services, deps.baseUrl), ...adminPages(services), ...subscriberPages(services)],
+      routes: [...routes(services), ...buildSubscriberRoutes(services), buildOneClickRoute(services)],
+      pages: [
+        ...buildVisitorPages(services, deps.baseUrl),
+        ...buildAdminPages(services),
+        ...buildSubscriberPages(services),
+      ],
       hosts: services.hosts,
       stop: () => services.news.idle(),
       jobs: [
@@ -101,7 +105,7 @@ export default definePlugin<StatusPagesConfig>({
         extend(AUDIT_TARGETS, {
           noun: 'status_page',
           describe: async (slug) => {
-            const page = await services.pages.bySlug(slug);
+            const page = await services.pages.findBySlug(slug);
             return page && { name: page.title, href: `/status-pages/${page.id}` };
           },
         }),

@@ -2,9 +2,9 @@
 import type { Clock, Instances, PluginContext } from '../../kernel/contract.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import { DEPS, type StatusPagesDeps } from './deps.js';
-import { PageHosts } from './shown/hosts.js';
-import { PageLock } from './shown/page-lock.js';
-import { ShownPage } from './shown/shown-page.js';
+import { PageHosts } from './public-page/page-hosts.js';
+import { PageLock } from './public-page/page-lock.js';
+import { PublicPageBuilder } from './public-page/public-page-builder.js';
 import { Announcements } from './store/announcements.js';
 import { Subscribers } from './subscriptions/subscribers.js';
 import { SubscriberNews } from './subscriptions/news.js';
@@ -13,7 +13,7 @@ import { StatusPages } from './store/pages.js';
 const SERVICES = {
   pages: StatusPages,
   announcements: Announcements,
-  shown: ShownPage,
+  shown: PublicPageBuilder,
   hosts: PageHosts,
   lock: PageLock,
   subscribers: Subscribers,

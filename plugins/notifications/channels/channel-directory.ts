@@ -17,7 +17,7 @@ export class ChannelDirectory {
     private readonly clock: Pick<Clock, 'monotonic'>,
   ) {}
 
-  all(): Promise<Channel[]> {
+  listAll(): Promise<Channel[]> {
     const now = this.clock.monotonic();
     if (this.#read !== null && now - this.#read.at < CACHE_MS) return this.#read.channels;
     const read = { channels: all(this.rows, { limit: 1_000 }), at: now };

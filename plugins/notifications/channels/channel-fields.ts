@@ -11,9 +11,9 @@ import { KIND_NAMES, type ChannelKind } from './kinds.js';
 export type ChannelInput = Partial<Omit<ChannelFields, 'kind'>> & { kind?: ChannelKind };
 
 const MAX_REPEAT_MINUTES = 7 * 1_440;
-const MAX_MINUTES = 1_440;
-const MAX_TEMPLATE = 10_000;
-const MAX_LIST = 100;
+const MAX_DELAY_MINUTES = 1_440;
+const MAX_TEMPLATE_CHARACTERS = 10_000;
+const MAX_LIST_ITEMS = 100;
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 /** Set by the transport, or they would say something else than the request. */
@@ -23,7 +23,7 @@ const RESERVED_HEADERS = /^(?:host|content-length|transfer-encoding|connection|u
 const listOf = (element: joi.StringSchema): joi.Schema =>
   joi
     .alternatives(
-      joi.array().items(element).max(MAX_LIST),
+      joi.array().items(element).max(MAX_LIST_ITEMS),
       unlisted(
         joi
           .string()
@@ -34,7 +34,7 @@ const listOf = (element: joi.StringSchema): joi.Schema =>
               .split(/[,\n]/)
               .map((part) => part.trim())
               .filter((part) => part !== '');
-            const checked = joi.array().items(element).max(MAX_LIST).validate(parts, { convert: false });
+            const checked = joi.array().items(element).max(MAX_LIST_ITEMS).validate(parts, { convert: false });
             return checked.error === undefined ? parts : helpers.message({ custom: checked.error.message });
           }),
       ),
@@ -91,7 +91,7 @@ const fields = {
   headers: headers.description('`http` only. Stored encrypted and never returned; null removes them'),
   template: joi
     .string()
-    .max(MAX_TEMPLATE)
+    .max(MAX_TEMPLATE_CHARACTERS)
     .allow(null)
     .description(
       '`http` only: body of the request, with `{{title}}`, `{{text}}`, `{{severity}}` and so on; null: all values as JSON',
@@ -111,7 +111,7 @@ const fields = {
   repeat_minutes: minutes(MAX_REPEAT_MINUTES).description(
     'Minutes between two reminders while a monitor is down; 0: none',
   ),
-  flap_minutes: minutes(MAX_MINUTES).description(
+  flap_minutes: minutes(MAX_DELAY_MINUTES).description(
     'A monitor’s next alarm within so many minutes must last as long before it is sent; 0: none waits',
   ),
   quiet_from: clock.description('Start of the quiet hours, `22:00`; null: none'),
@@ -126,7 +126,9 @@ const fields = {
   critical_immediately: joi
     .boolean()
     .description('Critical notifications wait neither for quiet hours nor for the digest'),
-  digest_minutes: minutes(MAX_MINUTES).description('At most one message in so many minutes; 0: each one immediately'),
+  digest_minutes: minutes(MAX_DELAY_MINUTES).description(
+    'At most one message in so many minutes; 0: each one immediately',
+  ),
 } satisfies Record<keyof ChannelFields, joi.Schema>;
 
 export const createBody = named(

@@ -53,7 +53,7 @@ const DEFAULTS = {
 } satisfies Omit<StoredSettings, 'name' | 'kind'>;
 
 /** Fields that are stored as they are given. */
-const PLAIN = [
+const PLAIN_FIELDS = [
   'name',
   'enabled',
   'events',
@@ -103,14 +103,19 @@ export class ChannelSettings {
       throw invalid({ kind: 'cannot be changed; create another channel' });
     const base: StoredSettings = { ...DEFAULTS, name: '', kind, ...(before === null ? {} : pickSettings(before)) };
     const plain = Object.fromEntries(
-      PLAIN.filter((name) => input[name] !== undefined).map((name) => [name, input[name]]),
+      PLAIN_FIELDS.filter((name) => input[name] !== undefined).map((name) => [name, input[name]]),
     );
-    const settings = { ...base, ...plain, ...this.#address(kind, input, before), quiet: this.#quiet(input, before) };
+    const settings = {
+      ...base,
+      ...plain,
+      ...this.#resolveAddress(kind, input, before),
+      quiet: this.#resolveQuiet(input, before),
+    };
     if (settings.events.length === 0) throw invalid({ events: 'must name at least one event, or be *' });
     return settings;
   }
 
-  #quiet({ quiet_from, quiet_to, timezone }: ChannelInput, before: Channel | null): Channel['quiet'] {
+  #resolveQuiet({ quiet_from, quiet_to, timezone }: ChannelInput, before: Channel | null): Channel['quiet'] {
     const from = quiet_from === undefined ? (before?.quiet?.from ?? null) : quiet_from;
     const to = quiet_to === undefined ? (before?.quiet?.to ?? null) : quiet_to;
     if (from === null && to === null) return null;
@@ -120,7 +125,7 @@ export class ChannelSettings {
     return { from, to, timezone: zone ?? this.parts.timezone };
   }
 
-  #address(
+  #resolveAddress(
     kind: ChannelKind,
     input: ChannelInput,
     before: Channel | null,
@@ -128,23 +133,23 @@ export class ChannelSettings {
     const { cipher } = this.parts;
     const spec = KINDS[kind];
     const stored = before === null ? null : this.open(before);
-    const target = this.#value('target', spec.target, input.target, stored?.target ?? null);
+    const target = this.#resolveValue('target', spec.target, input.target, stored?.target ?? null);
     if (target !== null && spec.target !== undefined) this.#checkTarget(kind, target);
-    const secret = this.#value('secret', spec.secret, input.secret, stored?.secret ?? null);
-    const server = this.#value('server', spec.server, input.server, before?.server ?? null);
+    const secret = this.#resolveValue('secret', spec.secret, input.secret, stored?.secret ?? null);
+    const server = this.#resolveValue('server', spec.server, input.server, before?.server ?? null);
     if (server !== null) this.#checkUrl('server', server);
     const custom: KindField | undefined =
       spec.custom === true ? { label: '', help: '', presence: 'optional' } : undefined;
     const given = input.headers === undefined || input.headers === null ? input.headers : JSON.stringify(input.headers);
     const kept = before?.headers ? JSON.stringify(stored?.headers) : null;
-    const headers = this.#value('headers', custom, given, kept);
-    const template = this.#value('template', custom, input.template, before?.template ?? null);
+    const headers = this.#resolveValue('headers', custom, given, kept);
+    const template = this.#resolveValue('template', custom, input.template, before?.template ?? null);
     const seal = (text: string | null): string | null => (text === null ? null : cipher.seal(text, PURPOSE));
     return { target: seal(target) ?? '', secret: seal(secret), server, headers: seal(headers), template };
   }
 
   /** @param given undefined: the stored one stays */
-  #value(
+  #resolveValue(
     name: keyof ChannelInput,
     spec: KindField | undefined,
     given: string | null | undefined,

@@ -2,7 +2,7 @@
 import type { Doc } from '../../../kernel/contract.js';
 import type { NoteSeverity } from '../notes/note.js';
 import { KINDS, type ChannelKind } from './kinds.js';
-import type { Quiet } from './quiet.js';
+import type { Quiet } from './quiet-hours.js';
 
 /** Every event, those of later versions included. */
 export const ALL_EVENTS = '*';

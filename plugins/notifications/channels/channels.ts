@@ -8,7 +8,7 @@ import { maskTarget, type Channel, type Destination } from './channel.js';
 import type { ChannelDirectory } from './channel-directory.js';
 import type { ChannelInput } from './channel-fields.js';
 import type { ChannelSettings } from './channel-settings.js';
-import { quietUntil } from './quiet.js';
+import { getQuietEnd } from './quiet-hours.js';
 
 /** A channel as it is shown: no secret, and of a URL only the host. */
 export interface ChannelView extends Omit<
@@ -36,13 +36,14 @@ export interface ChannelParts {
   wake: (channelId: string) => void;
 }
 
-const projectOf = (principal: Principal): string | null => (principal.kind === 'token' ? principal.project : null);
+const getBoundProject = (principal: Principal): string | null =>
+  principal.kind === 'token' ? principal.project : null;
 
 /** Whether a token of `project` may manage it: it concerns that project alone. */
 const isWithin = ({ projects }: Pick<Channel, 'projects'>, project: string | null): boolean =>
   project === null || (projects.length === 1 && projects[0] === project);
 
-const nameOf = (principal: Principal): string => {
+const getCallerName = (principal: Principal): string => {
   if (principal.kind === 'session') return principal.username;
   return principal.kind === 'token' ? principal.name : principal.kind;
 };
@@ -52,12 +53,16 @@ export class Channels {
 
   async list(principal: Principal | null = null): Promise<Channel[]> {
     const found = await all(this.parts.channels, { sort: [['name', 'asc']], limit: 200 });
-    return principal === null ? found : found.filter((channel) => isWithin(channel, projectOf(principal)));
+    return principal === null ? found : found.filter((channel) => isWithin(channel, getBoundProject(principal)));
   }
 
   /** By name, in pages. */
-  page(principal: Principal, limit: number, after: string | null): Promise<{ items: Channel[]; next: string | null }> {
-    const project = projectOf(principal);
+  listPage(
+    principal: Principal,
+    limit: number,
+    after: string | null,
+  ): Promise<{ items: Channel[]; next: string | null }> {
+    const project = getBoundProject(principal);
     const filter = project === null ? {} : { projects: { has: project } };
     return this.parts.channels.find({ filter, sort: [['name', 'asc']], limit, after }).then(({ items, next }) => ({
       items: items.filter((channel) => isWithin(channel, project)),
@@ -66,9 +71,9 @@ export class Channels {
   }
 
   /** @throws ServiceError not_found */
-  async need(principal: Principal, id: string): Promise<Channel> {
+  async getChannel(principal: Principal, id: string): Promise<Channel> {
     const channel = await this.parts.channels.get(id);
-    if (channel === null || !isWithin(channel, projectOf(principal))) throw notFound(NOUN);
+    if (channel === null || !isWithin(channel, getBoundProject(principal))) throw notFound(NOUN);
     return channel;
   }
 
@@ -96,7 +101,7 @@ export class Channels {
     const now = clock.iso();
     const channel: Channel = {
       id: ids.uuid(),
-      ...settings.build(this.#scoped(principal, input, true), null),
+      ...settings.build(this.#applyScope(principal, input, true), null),
       next_at: null,
       last_sent_at: null,
       last_error: null,
@@ -106,7 +111,7 @@ export class Channels {
       lease_by: null,
       lease_until: null,
       created_at: now,
-      created_by: nameOf(principal),
+      created_by: getCallerName(principal),
       updated_at: now,
     };
     await channels.insert(channel);
@@ -118,8 +123,8 @@ export class Channels {
   /** Only what is given changes. Enabling sends what has waited. @throws ServiceError validation_failed, not_found */
   async change(principal: Principal, id: string, input: ChannelInput): Promise<Channel> {
     const { channels, clock, audit, directory, settings } = this.parts;
-    const before = await this.need(principal, id);
-    const stored = settings.build(this.#scoped(principal, input, false), before);
+    const before = await this.getChannel(principal, id);
+    const stored = settings.build(this.#applyScope(principal, input, false), before);
     const isEnabled = stored.enabled && !before.enabled;
     const set = {
       ...stored,
@@ -147,7 +152,7 @@ export class Channels {
     const now = clock.now();
     const filter = { channel_id: channel.id, state: 'waiting' };
     const set = { attempts: 0, first_attempt_at: null };
-    await notes.changeMany(filter, { set: { ...set, send_at: isoOf(quietUntil(now, channel.quiet)) } });
+    await notes.changeMany(filter, { set: { ...set, send_at: isoOf(getQuietEnd(now, channel.quiet)) } });
     if (channel.critical_immediately)
       await notes.changeMany({ ...filter, severity: 'critical' }, { set: { ...set, send_at: isoOf(now) } });
     wake(channel.id);
@@ -156,7 +161,7 @@ export class Channels {
   /** With what waits to be sent. @throws ServiceError not_found */
   async remove(principal: Principal, id: string): Promise<void> {
     const { channels, directory, notes, audit } = this.parts;
-    const { name } = await this.need(principal, id);
+    const { name } = await this.getChannel(principal, id);
     await channels.remove({ id });
     directory.invalidate();
     await notes.remove({ channel_id: id });
@@ -179,7 +184,7 @@ export class Channels {
   }
 
   /** Newest first. */
-  deliveries(
+  listDeliveries(
     channelId: string,
     limit: number,
     after: string | null = null,
@@ -192,13 +197,13 @@ export class Channels {
   }
 
   /** How many notifications wait. */
-  waiting(channelId: string): Promise<number> {
+  countWaiting(channelId: string): Promise<number> {
     return this.parts.notes.count({ channel_id: channelId, state: { in: ['waiting', 'sending'] } });
   }
 
   /** @throws ServiceError insufficient_scope */
-  #scoped(principal: Principal, input: ChannelInput, isNew: boolean): ChannelInput {
-    const project = projectOf(principal);
+  #applyScope(principal: Principal, input: ChannelInput, isNew: boolean): ChannelInput {
+    const project = getBoundProject(principal);
     if (project === null) return input;
     if (input.projects === undefined) return isNew ? { ...input, projects: [project] } : input;
     if (!isWithin({ projects: input.projects }, project)) throw denied(`The token is for the project ${project} only.`);

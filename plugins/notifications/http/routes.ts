@@ -139,7 +139,7 @@ export function routes({ channels, tests, reader }: Parts): RouteSpec[] {
       output: pageOf('ChannelPage', channelShape),
       handle: async ({ principal, query }) => {
         const asked = query as ListQuery;
-        const page = await channels.page(principal, asked.limit ?? 50, asked.cursor ?? null);
+        const page = await channels.listPage(principal, asked.limit ?? 50, asked.cursor ?? null);
         const count = async (): Promise<number> => (await channels.list(principal)).length;
         return toPage({ ...page, items: page.items.map(shown) }, asked, count);
       },
@@ -168,7 +168,9 @@ export function routes({ channels, tests, reader }: Parts): RouteSpec[] {
       access,
       input: { params },
       output: one,
-      handle: async ({ principal, params: { id = '' } }) => ({ channel: shown(await channels.need(principal, id)) }),
+      handle: async ({ principal, params: { id = '' } }) => ({
+        channel: shown(await channels.getChannel(principal, id)),
+      }),
     },
     {
       method: 'PATCH',
@@ -209,7 +211,7 @@ export function routes({ channels, tests, reader }: Parts): RouteSpec[] {
       input: { params, body: joi.object({}), optionalBody: true },
       output: testShape,
       handle: async ({ principal, params: { id = '' } }) => ({
-        delivery: await tests.send(await channels.need(principal, id)),
+        delivery: await tests.send(await channels.getChannel(principal, id)),
       }),
     },
     {
@@ -225,8 +227,8 @@ export function routes({ channels, tests, reader }: Parts): RouteSpec[] {
       output: pageOf('ChannelDeliveryPage', deliveryShape),
       handle: async ({ principal, params: { id = '' }, query }) => {
         const asked = query as ListQuery;
-        const channel = await channels.need(principal, id);
-        const page = await channels.deliveries(id, asked.limit ?? 50, asked.cursor ?? null);
+        const channel = await channels.getChannel(principal, id);
+        const page = await channels.listDeliveries(id, asked.limit ?? 50, asked.cursor ?? null);
         const items = page.items.map((note) => toDeliveryView(note, channel, reader));
         return toPage({ ...page, items }, asked, () => channels.countDeliveries(id));
       },

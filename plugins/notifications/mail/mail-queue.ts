@@ -6,13 +6,13 @@
 import type { Clock, Collection, Doc, Logger } from '../../../kernel/contract.js';
 import { DAY_MS, HOUR_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
 import type { MailQueue, OutgoingMail } from '../../../ports/domain/mail/mail-queue.js';
-import { delayAfter, GIVE_UP_MS } from '../sending/retry-schedule.js';
+import { getNotificationRetryDelay, GIVE_UP_MS } from '../sending/retry-schedule.js';
 import { SendError, type MailSender } from '../services/sender.js';
 
 const LEASE_MS = 2 * MINUTE_MS;
-const BATCH = 50;
+const BATCH_SIZE = 50;
 /** Longer than anything that hands a mail over again. */
-const SENT_KEPT_MS = 2 * DAY_MS;
+const SENT_RETENTION_MS = 2 * DAY_MS;
 /** No mail waits longer: a later time was written by a clock that was ahead. */
 const MAX_WAIT_MS = 2 * HOUR_MS;
 
@@ -32,7 +32,7 @@ export interface StoredMail extends Doc {
   headers: string;
 }
 
-export class StoredMails implements MailQueue {
+export class StoredMailQueue implements MailQueue {
   #run: Promise<void> | null = null;
   #again = false;
   #stopped = false;
@@ -94,7 +94,7 @@ export class StoredMails implements MailQueue {
 
   /** Forgets the ids of what has ended. */
   async forget(): Promise<void> {
-    const before = isoOf(this.clock.now() - SENT_KEPT_MS);
+    const before = isoOf(this.clock.now() - SENT_RETENTION_MS);
     await this.rows.remove({ state: { in: ['sent', 'failed'] }, created_at: { lt: before } });
   }
 
@@ -121,7 +121,7 @@ export class StoredMails implements MailQueue {
           ['rank', 'asc'],
           ['id', 'asc'],
         ],
-        limit: BATCH,
+        limit: BATCH_SIZE,
       });
       for (const row of items) {
         if (this.#stopped) return;
@@ -129,7 +129,7 @@ export class StoredMails implements MailQueue {
         if ((await this.#send(sender, row)) === 'unreachable') return;
       }
       // After a batch, so that what is urgent waits for no other batch.
-      if (items.length < BATCH) return;
+      if (items.length < BATCH_SIZE) return;
     }
   }
 
@@ -146,11 +146,11 @@ export class StoredMails implements MailQueue {
     } catch (thrown) {
       error = thrown instanceof SendError ? thrown : new SendError(String(thrown), false);
     }
-    await this.rows.change({ id, send_at: lease }, { set: this.#outcome(row, error) });
+    await this.rows.change({ id, send_at: lease }, { set: this.#toOutcome(row, error) });
     return error?.more.server === true ? 'unreachable' : 'done';
   }
 
-  #outcome(row: StoredMail, error: SendError | null): Record<string, string | number | null> {
+  #toOutcome(row: StoredMail, error: SendError | null): Record<string, string | number | null> {
     if (error === null) return { state: 'sent', mail: null, headers: '{}' };
     const attempts = row.attempts + 1;
     const hasEnded =
@@ -160,6 +160,9 @@ export class StoredMails implements MailQueue {
     // The server's own words may hold the address.
     this.log.warn({ mail: row.id, attempts, ended: hasEnded }, 'mail not delivered');
     if (hasEnded) return { state: 'failed', mail: null, headers: '{}', attempts };
-    return { attempts, send_at: isoOf(this.clock.now() + delayAfter(attempts, error.more.retryAfterMs)) };
+    return {
+      attempts,
+      send_at: isoOf(this.clock.now() + getNotificationRetryDelay(attempts, error.more.retryAfterMs)),
+    };
   }
 }

@@ -22,7 +22,7 @@ export function toNote(event: Pick<DomainEvent, 'event' | 'data'>, zone = 'UTC')
   return { ...defaults, ...described, path: eventPage(event.event, event.data) ?? '/' };
 }
 
-const aboutItem = (bug: BugEvent): Pick<Note, 'fault' | 'tags' | 'details' | 'title'> => ({
+const toItemFields = (bug: BugEvent): Pick<Note, 'fault' | 'tags' | 'details' | 'title'> => ({
   title: toPlainText(`${bug.ref}: ${bug.title}`),
   fault: `item:${bug.ref}`,
   tags: bug.tags ?? [],
@@ -34,18 +34,23 @@ function describe({ event, data }: Pick<DomainEvent, 'event' | 'data'>): Describ
     case 'bug.created': {
       const bug = data as BugEvent;
       const text = bug.regression ? `${bug.ref} is back: a regression.` : `New ${bug.type}, ${bug.severity}.`;
-      return { topic: bug.regression ? 'bug.regression' : event, severity: bug.severity, text, ...aboutItem(bug) };
+      return { topic: bug.regression ? 'bug.regression' : event, severity: bug.severity, text, ...toItemFields(bug) };
     }
     case 'bug.critical':
-      return { topic: event, severity: 'critical', text: 'The item is critical now.', ...aboutItem(data as BugEvent) };
+      return {
+        topic: event,
+        severity: 'critical',
+        text: 'The item is critical now.',
+        ...toItemFields(data as BugEvent),
+      };
     case 'bug.resolved': {
       const bug = data as BugEvent;
       const text = `The item is ${bug.item_status.replaceAll('_', ' ')}.`;
-      return { topic: null, phase: 'recovered', severity: 'low', text, ...aboutItem(bug) };
+      return { topic: null, phase: 'recovered', severity: 'low', text, ...toItemFields(bug) };
     }
     case 'feature.created': {
       const bug = data as BugEvent;
-      return { topic: event, severity: bug.severity, text: 'A feature request.', ...aboutItem(bug) };
+      return { topic: event, severity: bug.severity, text: 'A feature request.', ...toItemFields(bug) };
     }
     case 'error.rate_exceeded': {
       const { ref, count, threshold } = data as RateExceeded;

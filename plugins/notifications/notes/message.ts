@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Scalar } from '../../../ports/store.js';
 import { formatLocalTime } from './local-times.js';
 import { SEVERITIES, type NotePhase, type NoteSeverity } from './note.js';
-import { phaseOf, type StoredNote } from './stored-note.js';
+import { getPhase, type StoredNote } from './stored-note.js';
 
 export interface MessageLine {
   /** The same for all notifications of one fault. */
@@ -46,7 +46,7 @@ export function buildMessage(notes: readonly MessageSource[], baseUrl: string, z
   const lines = notes.map((note): MessageLine => ({
     key: note.fault ?? note.id,
     event: note.event,
-    phase: phaseOf(note),
+    phase: getPhase(note),
     severity: note.severity,
     title: note.title,
     text: note.text,

@@ -7,7 +7,7 @@ import { formatLocalTime } from './local-times.js';
 import type { Note } from './note.js';
 import { toPlainText } from './plain-text.js';
 
-const MAX_MESSAGE = 500;
+const MAX_MESSAGE_CHARACTERS = 500;
 /** Days from which on an expiring certificate is urgent. */
 const URGENT_DAYS = 7;
 
@@ -17,21 +17,21 @@ type MonitorNote = Omit<Note, 'path'>;
 type Stored<T> = Partial<T> & { source: string };
 
 /** Its name, with its source where that is not the same. */
-function labelOf({ source, name }: { source: string; name?: string | null | undefined }): string {
+function getLabel({ source, name }: { source: string; name?: string | null | undefined }): string {
   return toPlainText(
     name === undefined || name === null || name === '' || name === source ? source : `${name} (${source})`,
   );
 }
 
-const sentence = (text: string | null | undefined): string => {
-  const line = toPlainText(text ?? '', MAX_MESSAGE);
+const toSentence = (text: string | null | undefined): string => {
+  const line = toPlainText(text ?? '', MAX_MESSAGE_CHARACTERS);
   return line === '' || /[.!?…]$/.test(line) ? line : `${line}.`;
 };
 
-const joined = (...sentences: (string | null | undefined)[]): string =>
+const joinSentences = (...sentences: (string | null | undefined)[]): string =>
   sentences.filter((one) => one !== null && one !== undefined && one !== '').join(' ');
 
-const about = ({ source, tags }: Stored<{ tags: string[] }>): Pick<MonitorNote, 'monitor' | 'tags'> => ({
+const toMonitorFields = ({ source, tags }: Stored<{ tags: string[] }>): Pick<MonitorNote, 'monitor' | 'tags'> => ({
   monitor: source,
   tags: tags ?? null,
 });
@@ -48,7 +48,7 @@ export function describeMonitorEvent(
       return describeEnd(data as Stored<MonitorEvent>, zone);
     case 'monitor.warning': {
       const { source, name, tags, reason, message, state } = data as Stored<MonitorWarning>;
-      const text = joined(sentence(reason ?? 'It reports a warning'), sentence(message));
+      const text = joinSentences(toSentence(reason ?? 'It reports a warning'), toSentence(message));
       const details = {
         source,
         name: name ?? source,
@@ -60,11 +60,11 @@ export function describeMonitorEvent(
         topic: event,
         phase: 'begin',
         severity: 'medium',
-        title: `${labelOf({ source, name })}: warning`,
+        title: `${getLabel({ source, name })}: warning`,
         text,
         fault: null,
         details,
-        ...about({ source, tags }),
+        ...toMonitorFields({ source, tags }),
       };
     }
     case 'monitor.certificate_expiring': {
@@ -76,11 +76,11 @@ export function describeMonitorEvent(
         topic: event,
         phase: 'begin',
         severity: days_left !== undefined && days_left <= URGENT_DAYS ? 'high' : 'medium',
-        title: `${labelOf({ source, name })}: the certificate ${days_left !== undefined && days_left < 0 ? 'has expired' : 'expires soon'}`,
-        text: joined(left, when) || 'The certificate expires soon.',
+        title: `${getLabel({ source, name })}: the certificate ${days_left !== undefined && days_left < 0 ? 'has expired' : 'expires soon'}`,
+        text: joinSentences(left, when) || 'The certificate expires soon.',
         fault: null,
         details: { source, name: name ?? source, days_left: days_left ?? null, expires_at: expires_at ?? null },
-        ...about({ source, tags }),
+        ...toMonitorFields({ source, tags }),
       };
     }
     default:
@@ -94,16 +94,16 @@ function describeDown(data: Stored<MonitorEvent>, zone: string): MonitorNote {
     down_since_utc === null || down_since_utc === undefined
       ? null
       : `Down since ${formatLocalTime(down_since_utc, zone)}.`;
-  const why = sentence(reason) || (since === null ? 'Its heartbeats have stopped.' : null);
+  const why = toSentence(reason) || (since === null ? 'Its heartbeats have stopped.' : null);
   // The last message of a monitor that fell silent is not the cause.
-  const said = sentence(message);
+  const said = toSentence(message);
   const quoted = said === '' || last_heartbeat_at === down_since_utc ? said : `Last message: ${said}`;
   return {
     topic: 'monitor.down',
     phase: 'begin',
     severity: 'critical',
-    title: `${labelOf({ source, name })} is down`,
-    text: joined(why, quoted, since, deferred === true ? 'The alarm waited for a parent.' : null),
+    title: `${getLabel({ source, name })} is down`,
+    text: joinSentences(why, quoted, since, deferred === true ? 'The alarm waited for a parent.' : null),
     fault: `alarm:${alarm_id}`,
     details: {
       source,
@@ -115,7 +115,7 @@ function describeDown(data: Stored<MonitorEvent>, zone: string): MonitorNote {
       last_heartbeat_at: last_heartbeat_at ?? null,
       down_since_utc: down_since_utc ?? null,
     },
-    ...about(data),
+    ...toMonitorFields(data),
   };
 }
 
@@ -128,7 +128,7 @@ const CLOSED: Readonly<Record<string, string>> = {
 
 function describeEnd(data: Stored<MonitorEvent>, zone: string): MonitorNote {
   const { source, name, alarm_id, state, resolution, down_since_utc } = data;
-  const label = labelOf({ source, name });
+  const label = getLabel({ source, name });
   const since =
     down_since_utc === null || down_since_utc === undefined
       ? null
@@ -139,10 +139,10 @@ function describeEnd(data: Stored<MonitorEvent>, zone: string): MonitorNote {
     phase: closed ? 'closed' : 'recovered',
     severity: 'low',
     title: closed ? `${label}: alarm ended (${resolution})` : `${label} has recovered`,
-    text: joined(closed ? CLOSED[resolution] : `It is ${state ?? 'up'} again.`, since),
+    text: joinSentences(closed ? CLOSED[resolution] : `It is ${state ?? 'up'} again.`, since),
     fault: `alarm:${alarm_id}`,
     details: { source, name: name ?? source, state: state ?? null, resolution: resolution ?? null },
-    ...about(data),
+    ...toMonitorFields(data),
   };
 }
 

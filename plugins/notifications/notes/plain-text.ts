@@ -1,9 +1,9 @@
 /** Text from outside as one line. Pure. */
 
-const MAX_LENGTH = 300;
+const MAX_TEXT_CHARACTERS = 300;
 
 /** One line, without characters that steer a terminal or turn the direction of text. @param most in characters */
-export function toPlainText(text: string, most = MAX_LENGTH): string {
+export function toPlainText(text: string, most = MAX_TEXT_CHARACTERS): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
   const characters = Array.from(line);
   return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;

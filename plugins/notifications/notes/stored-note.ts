@@ -56,5 +56,5 @@ export interface StoredNote extends Doc {
 }
 
 /** Of any version's document. */
-export const phaseOf = ({ phase, end }: Pick<StoredNote, 'phase' | 'end'>): NotePhase =>
+export const getPhase = ({ phase, end }: Pick<StoredNote, 'phase' | 'end'>): NotePhase =>
   phase ?? (end ? 'recovered' : 'begin');

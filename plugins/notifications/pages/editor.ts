@@ -25,13 +25,13 @@ const INITIAL_EVENTS: readonly string[] = [
   'channel.disabled',
 ];
 
-const submittedFields = ({ body }: HttpRequest): Record<string, unknown> =>
+const getFormFields = ({ body }: HttpRequest): Record<string, unknown> =>
   body !== null && typeof body === 'object' ? { ...body } : {};
 
 const isKind = (kind: unknown): kind is ChannelKind => KIND_NAMES.some((name) => name === kind);
 
 /** Single events that are ticked next to "all events" are what was chosen. */
-function chosenEvents(form: Record<string, unknown>): unknown[] {
+function getChosenEvents(form: Record<string, unknown>): unknown[] {
   const ticked = [form['events'] ?? []].flat();
   const single = ticked.filter((name) => name !== ALL_EVENTS);
   return single.length > 0 ? single : ticked;
@@ -39,10 +39,10 @@ function chosenEvents(form: Record<string, unknown>): unknown[] {
 
 /** @throws ServiceError validation_failed */
 export function readForm(request: HttpRequest, known: Channel | null): ChannelInput {
-  const form = submittedFields(request);
+  const form = getFormFields(request);
   const input = fromForm(formFields, {
     ...form,
-    events: chosenEvents(form),
+    events: getChosenEvents(form),
     ...(known !== null && { kind: known.kind }),
   }) as ChannelInput;
   const { custom } = KINDS[known?.kind ?? input.kind ?? 'email'];
@@ -52,7 +52,7 @@ export function readForm(request: HttpRequest, known: Channel | null): ChannelIn
 }
 
 /** Which kind a new channel is of. */
-function kindList(kinds: readonly ChannelKind[]): View {
+function renderKindList(kinds: readonly ChannelKind[]): View {
   return new View('channel-kinds', {
     kinds: KIND_NAMES.map((kind) => ({ kind, spec: KINDS[kind], disabled: !kinds.includes(kind) })),
     crumbs: [CRUMB, { label: 'New channel' }],
@@ -60,21 +60,21 @@ function kindList(kinds: readonly ChannelKind[]): View {
 }
 
 /** A URL is not shown again, so an empty field keeps the stored one. */
-function storedForm(channels: Channels, channel: Channel): Record<string, unknown> {
+function toStoredForm(channels: Channels, channel: Channel): Record<string, unknown> {
   const view = channels.view(channel);
   const isUrl = KINDS[channel.kind].target?.format === 'url' || channel.kind === 'pushover';
   return { ...view, target: isUrl ? '' : channels.open(channel).target };
 }
 
-export async function editor(parts: EditorParts, request: HttpRequest, problem?: Problem): Promise<View> {
+export async function renderEditor(parts: EditorParts, request: HttpRequest, problem?: Problem): Promise<View> {
   const { channels, kinds, timezone, projects } = parts;
   const id = request.params['id'];
-  const known = id === undefined ? null : await channels.need(request.principal, id);
-  const submitted = submittedFields(request);
+  const known = id === undefined ? null : await channels.getChannel(request.principal, id);
+  const submitted = getFormFields(request);
   const kind = known?.kind ?? submitted['kind'] ?? request.query['kind'];
-  if (!isKind(kind)) return kindList(kinds);
+  if (!isKind(kind)) return renderKindList(kinds);
   const initial = { enabled: true, critical_immediately: true, min_severity: 'low', events: INITIAL_EVENTS };
-  const stored = known === null ? initial : storedForm(channels, known);
+  const stored = known === null ? initial : toStoredForm(channels, known);
   const form: Record<string, unknown> = problem === undefined ? stored : submitted;
   const isTicked = (name: string): boolean => form[name] === true || form[name] === 'true';
   const list = (name: string): unknown[] => [form[name] ?? []].flat();

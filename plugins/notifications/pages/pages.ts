@@ -7,14 +7,14 @@ import { toDeliveryView, type DeliveryReader } from '../http/delivery-view.js';
 import { TOPICS, type Topic } from '../notes/topics.js';
 import { describeFailures } from '../sending/attempt.js';
 import type { TestMessages } from '../sending/test-message.js';
-import { editor, readForm, type EditorParts } from './editor.js';
+import { renderEditor, readForm, type EditorParts } from './editor.js';
 
 const access = { session: 'admin' } as const;
 const title = 'Notifications';
 const crumb = { label: title, href: '/notifications' };
 const id = joi.string().guid().required();
 const params = joi.object({ id });
-const SHOWN_DELIVERIES = 50;
+const MAX_SHOWN_DELIVERIES = 50;
 
 export interface NotificationPageParts extends EditorParts {
   tests: TestMessages;
@@ -40,15 +40,15 @@ function describeFilter({
   return lines;
 }
 
-async function channelPage(
+async function renderChannelPage(
   { channels, reader }: NotificationPageParts,
   request: HttpRequest,
   done: Record<string, unknown> = {},
 ): Promise<View> {
-  const channel = await channels.need(request.principal, request.params['id'] ?? '');
+  const channel = await channels.getChannel(request.principal, request.params['id'] ?? '');
   const [recent, waiting] = await Promise.all([
-    channels.deliveries(channel.id, SHOWN_DELIVERIES),
-    channels.waiting(channel.id),
+    channels.listDeliveries(channel.id, MAX_SHOWN_DELIVERIES),
+    channels.countWaiting(channel.id),
   ]);
   return new View('channel', {
     title: channel.name,
@@ -68,7 +68,7 @@ export function pages(parts: NotificationPageParts): PageSpec[] {
   const { channels, tests } = parts;
   const action = pageActions(
     { path: '/notifications/{id}', title, access, input: { params } },
-    (request, { message }) => channelPage(parts, request, { problem: message }),
+    (request, { message }) => renderChannelPage(parts, request, { problem: message }),
   );
   return [
     {
@@ -106,7 +106,7 @@ export function pages(parts: NotificationPageParts): PageSpec[] {
       title: 'New channel',
       access,
       input: { query: joi.object({ kind: joi.string().max(40) }) },
-      handle: (request) => editor(parts, request),
+      handle: (request) => renderEditor(parts, request),
     },
     formPage(
       { path: '/notifications', title, access, creates: true },
@@ -117,22 +117,34 @@ export function pages(parts: NotificationPageParts): PageSpec[] {
           message: 'Channel created. Send a test to see whether it arrives.',
         });
       },
-      (request, problem) => editor(parts, request, problem),
+      (request, problem) => renderEditor(parts, request, problem),
     ),
-    { path: '/notifications/{id}', title, access, input: { params }, handle: (request) => channelPage(parts, request) },
-    { path: '/notifications/{id}/edit', title, access, input: { params }, handle: (request) => editor(parts, request) },
+    {
+      path: '/notifications/{id}',
+      title,
+      access,
+      input: { params },
+      handle: (request) => renderChannelPage(parts, request),
+    },
+    {
+      path: '/notifications/{id}/edit',
+      title,
+      access,
+      input: { params },
+      handle: (request) => renderEditor(parts, request),
+    },
     formPage(
       { path: '/notifications/{id}/edit', title, access, input: { params } },
       async (request) => {
-        const known = await channels.need(request.principal, request.params['id'] ?? '');
+        const known = await channels.getChannel(request.principal, request.params['id'] ?? '');
         await channels.change(request.principal, known.id, readForm(request, known));
         return new Redirect(`/notifications/${known.id}`, { tone: 'success', message: 'Channel saved.' });
       },
-      (request, problem) => editor(parts, request, problem),
+      (request, problem) => renderEditor(parts, request, problem),
     ),
     action('test', async (request, channelId) => {
-      const result = await tests.send(await channels.need(request.principal, channelId));
-      return channelPage(parts, request, { test: { failure: result.error } });
+      const result = await tests.send(await channels.getChannel(request.principal, channelId));
+      return renderChannelPage(parts, request, { test: { failure: result.error } });
     }),
     action('enable', async (request, channelId) => {
       await channels.change(request.principal, channelId, { enabled: true });

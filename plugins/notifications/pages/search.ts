@@ -2,7 +2,7 @@
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { Channels } from '../channels/channels.js';
 
-export const channelSearch = (channels: Pick<Channels, 'list'>): SearchProvider => ({
+export const createChannelSearch = (channels: Pick<Channels, 'list'>): SearchProvider => ({
   label: 'Channels',
   icon: 'send',
   order: 65,

@@ -8,7 +8,7 @@ import { SendError, type Sender } from '../services/sender.js';
 /** A single recipient that takes longer has failed. */
 const RECIPIENT_TIMEOUT_MS = 20_000;
 /** No further recipient is tried after it: the channel's lease lasts not much longer. */
-const ATTEMPT_MS = 25_000;
+const ATTEMPT_TIMEOUT_MS = 25_000;
 
 export interface AttemptResult {
   /** In the order of the recipients; `waiting`: another attempt may succeed. */
@@ -23,7 +23,7 @@ export interface AttemptResult {
  * @param recipients those that have not had the message; one empty text where the channel has one receiver
  * @param isBare errors are shown to tokens of a project: they do not quote internal hosts
  */
-export async function attemptMessage(
+export async function sendMessageAttempt(
   sender: Sender,
   message: Message,
   destination: Destination,
@@ -35,7 +35,7 @@ export async function attemptMessage(
   const fitted = fitMessage(message, sender);
   let server: SendError | null = null;
   for (const address of recipients) {
-    if (server === null && performance.now() - began > ATTEMPT_MS)
+    if (server === null && performance.now() - began > ATTEMPT_TIMEOUT_MS)
       server = new SendError('The server took too long for the recipients before.', false);
     const error: SendError | null = server ?? (await sendWithin(sender, fitted, destination, address));
     if (error?.more.server === true) server = error;

@@ -7,7 +7,7 @@ import type { ChannelDisabled } from '../notes/note.js';
 import type { StoredNote } from '../notes/stored-note.js';
 
 /** How long a disabled channel stores its notifications (contract 30, amendments). */
-const STORED_MS = 7 * DAY_MS;
+const STORAGE_MS = 7 * DAY_MS;
 const MAX_CHANNELS = 1_000;
 
 export interface DisabledChannelParts {
@@ -48,7 +48,7 @@ export async function expireNotes(
 ): Promise<void> {
   const { items } = await channels.find({ filter: { enabled: false }, limit: MAX_CHANNELS });
   await notes.changeMany(
-    { channel_id: { in: items.map(({ id }) => id) }, state: 'waiting', at: { lt: isoOf(clock.now() - STORED_MS) } },
+    { channel_id: { in: items.map(({ id }) => id) }, state: 'waiting', at: { lt: isoOf(clock.now() - STORAGE_MS) } },
     { set: { state: 'expired' } },
   );
 }

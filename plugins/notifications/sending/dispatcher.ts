@@ -10,14 +10,14 @@ import type { ChannelKind } from '../channels/kinds.js';
 import { isoOf } from '../../../lib/time.js';
 import { buildMessage, type Message } from '../notes/message.js';
 import type { RecipientResult, StoredNote } from '../notes/stored-note.js';
-import { attemptMessage, type AttemptResult } from './attempt.js';
+import { sendMessageAttempt, type AttemptResult } from './attempt.js';
 import type { NoteOutcomes } from './outcomes.js';
 import { LEASE_MS, SendTimes } from './send-times.js';
 import { splitNotes } from './splitting.js';
 import { SendError, type Sender } from '../services/sender.js';
 
 /** Notifications of one turn; what is beyond goes with the next. */
-const MAX_NOTES = 200;
+const MAX_NOTES_PER_TURN = 200;
 
 /** Notifications that are one message. */
 interface Batch {
@@ -109,7 +109,7 @@ export class Dispatcher {
     if (claimed === null) return;
     let channel = claimed;
     try {
-      const batches = await this.#batches(channel);
+      const batches = await this.#listBatches(channel);
       while (batches.length > 0 && channel.enabled && !this.#stopped) {
         const batch = batches.shift() as Batch;
         if (!(await this.#renew(claimed))) return;
@@ -117,7 +117,7 @@ export class Dispatcher {
         if (attempt.halves !== null) batches.unshift(...attempt.halves);
         channel = attempt.channel;
         // The receiver cannot be reached: what else is due waits as long.
-        if (attempt.retryAt !== null) await this.#putOff(batches, attempt.retryAt);
+        if (attempt.retryAt !== null) await this.#postpone(batches, attempt.retryAt);
         if (attempt.retryAt !== null) break;
       }
     } finally {
@@ -129,13 +129,13 @@ export class Dispatcher {
     if (!channel.enabled) await this.parts.disabled(channel);
   }
 
-  async #batches(channel: Channel): Promise<Batch[]> {
+  async #listBatches(channel: Channel): Promise<Batch[]> {
     const { notes, clock, baseUrl } = this.parts;
     const now = clock.iso();
     const { items } = await notes.find({
       filter: { channel_id: channel.id, state: { in: ['waiting', 'sending'] }, send_at: { lte: now } },
       sort: [['id', 'asc']],
-      limit: MAX_NOTES,
+      limit: MAX_NOTES_PER_TURN,
     });
     // What a crash left, or only some recipients have had, is one message again: a repeat is then known by its id.
     const isBegun = ({ state, recipients }: StoredNote): boolean =>
@@ -146,8 +146,8 @@ export class Dispatcher {
     const fresh = items.filter(
       (note) => !isBegun(note) && (!isHeld || (channel.critical_immediately && note.severity === 'critical')),
     );
-    const sender = this.#sender(channel);
-    const zone = this.#zone(channel);
+    const sender = this.#getSender(channel);
+    const zone = this.#getTimezone(channel);
     return [
       ...[...begun.values()].map((begunNotes) => ({ notes: begunNotes, begun: true })),
       ...splitNotes(fresh, sender, baseUrl(), zone).map((part) => ({ notes: part, begun: false })),
@@ -173,7 +173,7 @@ export class Dispatcher {
     { notes: batch, begun }: Batch,
   ): Promise<{ channel: Channel; halves: Batch[] | null; retryAt: string | null }> {
     const { notes, outcomes, baseUrl } = this.parts;
-    const message = buildMessage(batch, baseUrl(), this.#zone(channel));
+    const message = buildMessage(batch, baseUrl(), this.#getTimezone(channel));
     const [first] = batch;
     const before = (first && outcomes.readRecipients(first)) ?? [];
     const filter = { channel_id: channel.id, id: { in: batch.map(({ id }) => id) } };
@@ -192,37 +192,37 @@ export class Dispatcher {
     return { channel: after, halves: null, retryAt };
   }
 
-  async #putOff(batches: readonly Batch[], send_at: string): Promise<void> {
+  async #postpone(batches: readonly Batch[], send_at: string): Promise<void> {
     const ids = batches.flatMap(({ notes }) => notes.map(({ id }) => id));
     if (ids.length > 0) await this.parts.notes.changeMany({ id: { in: ids }, state: 'waiting' }, { set: { send_at } });
   }
 
   #attempt(channel: Channel, message: Message, before: readonly RecipientResult[]): Promise<AttemptResult> {
-    const sender = this.#sender(channel);
+    const sender = this.#getSender(channel);
     const destination = this.parts.open(channel);
     const waiting = before.filter(({ state }) => state === 'waiting').map(({ address }) => address);
     const all = sender.recipients?.(destination.target) ?? [''];
     const isBare = channel.projects.length > 0;
-    return attemptMessage(sender, message, destination, before.length > 0 ? waiting : all, isBare);
+    return sendMessageAttempt(sender, message, destination, before.length > 0 ? waiting : all, isBare);
   }
 
   /** One message, now, that is counted nowhere. */
-  async test(channel: Channel, note: Parameters<typeof buildMessage>[0][number]): Promise<RecipientResult[]> {
-    const message = buildMessage([note], this.parts.baseUrl(), this.#zone(channel));
+  async sendTest(channel: Channel, note: Parameters<typeof buildMessage>[0][number]): Promise<RecipientResult[]> {
+    const message = buildMessage([note], this.parts.baseUrl(), this.#getTimezone(channel));
     return (await this.#attempt(channel, message, [])).results;
   }
 
-  #zone({ timezone }: Channel): string {
+  #getTimezone({ timezone }: Channel): string {
     return timezone ?? this.parts.timezone;
   }
 
-  #sender({ kind }: Channel): Sender {
-    return this.parts.senders[kind] ?? UNCONFIGURED;
+  #getSender({ kind }: Channel): Sender {
+    return this.parts.senders[kind] ?? UNCONFIGURED_SENDER;
   }
 }
 
 /** Stands for e-mail without a server: what waits is sent once it has one. */
-const UNCONFIGURED: Sender = {
-  limits: { notes: MAX_NOTES, bytes: Number.MAX_SAFE_INTEGER },
+const UNCONFIGURED_SENDER: Sender = {
+  limits: { notes: MAX_NOTES_PER_TURN, bytes: Number.MAX_SAFE_INTEGER },
   send: () => Promise.reject(new SendError('E-mail is not configured: set notifications.smtp_host.', false)),
 };

@@ -11,7 +11,7 @@ import type { StoredNote } from '../notes/stored-note.js';
 
 /** Alarms before the one that says so. */
 const ALARMS_BEFORE_NOTICE = 3;
-const MAX_COUNTED = 200;
+const MAX_COUNTED_ALARMS = 200;
 
 export interface Damping {
   /** Milliseconds that the alarm is held back. */
@@ -20,7 +20,7 @@ export interface Damping {
   notice: { title: string; text: string } | null;
 }
 
-const NONE: Damping = { holdMs: 0, notice: null };
+const NO_DAMPING: Damping = { holdMs: 0, notice: null };
 
 /** @param event the alarm's own id and time */
 export async function dampAlarm(
@@ -29,7 +29,7 @@ export async function dampAlarm(
   note: Pick<Note, 'monitor' | 'topic' | 'title'>,
   event: { id: string; timestamp: string },
 ): Promise<Damping> {
-  if (channel.flap_minutes === 0 || note.topic !== 'monitor.down' || note.monitor === null) return NONE;
+  if (channel.flap_minutes === 0 || note.topic !== 'monitor.down' || note.monitor === null) return NO_DAMPING;
   const windowMs = channel.flap_minutes * MINUTE_MS;
   const { items } = await notes.find({
     filter: {
@@ -39,9 +39,9 @@ export async function dampAlarm(
       event: { in: ['monitor.down', 'monitor.recovered'] },
       id: { ne: `${event.id}:${channel.id}` },
     },
-    limit: MAX_COUNTED,
+    limit: MAX_COUNTED_ALARMS,
   });
-  if (items.length === 0) return NONE;
+  if (items.length === 0) return NO_DAMPING;
   const alarms = items.filter((one) => one.event === 'monitor.down' && one.phase !== 'reminder').length;
   const within = `${channel.flap_minutes} min`;
   const times = `It went down ${alarms + 1} times within ${within}.`;

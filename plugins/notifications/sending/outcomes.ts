@@ -9,10 +9,10 @@ import { isoOf, MINUTE_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
 import type { RecipientResult, StoredNote } from '../notes/stored-note.js';
 import { describeFailures, type AttemptResult } from './attempt.js';
-import { delayAfter, GIVE_UP_MS } from './retry-schedule.js';
+import { getNotificationRetryDelay, GIVE_UP_MS } from './retry-schedule.js';
 
 const PURPOSE = 'notifications.recipients';
-const MAX_ERROR = 2_000;
+const MAX_ERROR_CHARACTERS = 2_000;
 
 export interface OutcomeParts {
   notes: Collection<StoredNote>;
@@ -55,11 +55,11 @@ export class NoteOutcomes {
   ): Promise<Channel> {
     const now = this.parts.clock.now();
     const merged = merge(before, attempt.results);
-    const error = describeFailures(merged)?.slice(0, MAX_ERROR) ?? null;
+    const error = describeFailures(merged)?.slice(0, MAX_ERROR_CHARACTERS) ?? null;
     const hasSent = attempt.results.some(({ state }) => state === 'sent');
     const failing_since = hasSent ? null : (channel.failing_since ?? isoOf(now));
     const hasFailedLong = failing_since !== null && Date.parse(failing_since) <= now - GIVE_UP_MS;
-    const set = this.#noteFields(batch, merged, attempt, { now, error, keeps: hasFailedLong });
+    const set = this.#buildNoteFields(batch, merged, attempt, { now, error, keeps: hasFailedLong });
     await this.parts.notes.changeMany({ channel_id: channel.id, id: { in: batch.map(({ id }) => id) } }, { set });
     const hasEnded = set.state === 'failed' || (set.state === 'waiting' && set.attempts === 0);
     const digest = isFresh && hasSent && channel.digest_minutes > 0;
@@ -68,7 +68,7 @@ export class NoteOutcomes {
       failing_since,
       ...(hasSent && { last_sent_at: isoOf(now) }),
       ...(digest && { next_at: this.times.at(now + channel.digest_minutes * MINUTE_MS) }),
-      ...(hasEnded && hasFailedLong && this.#disabled(now, error)),
+      ...(hasEnded && hasFailedLong && this.#buildDisabledFields(now, error)),
     };
     if (error !== null)
       this.parts.log.warn(
@@ -79,7 +79,7 @@ export class NoteOutcomes {
     return { ...channel, ...changed };
   }
 
-  #noteFields(
+  #buildNoteFields(
     batch: readonly StoredNote[],
     merged: readonly RecipientResult[],
     { retryAfterMs }: AttemptResult,
@@ -100,14 +100,14 @@ export class NoteOutcomes {
         error,
         recipients,
         first_attempt_at: first,
-        send_at: this.times.at(Math.min(now + delayAfter(attempts, retryAfterMs), last)),
+        send_at: this.times.at(Math.min(now + getNotificationRetryDelay(attempts, retryAfterMs), last)),
       };
     if (hasReached || !keeps) return { ...ended, sent_at };
     // The channel disables itself: what could not be sent waits for its return.
     return { state: 'waiting', error, recipients: null, first_attempt_at: null, attempts: 0, send_at: isoOf(now) };
   }
 
-  #disabled(now: number, error: string | null): Partial<Channel> {
+  #buildDisabledFields(now: number, error: string | null): Partial<Channel> {
     const { ids } = this.parts;
     return {
       enabled: false,

@@ -6,7 +6,7 @@ import type { Clock, Collection, DomainEvent } from '../../../kernel/contract.js
 import type { Channel } from '../channels/channel.js';
 import type { ChannelDirectory } from '../channels/channel-directory.js';
 import { wantsNote } from '../channels/channel-filter.js';
-import { quietUntil } from '../channels/quiet.js';
+import { getQuietEnd } from '../channels/quiet-hours.js';
 import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { AlarmWord } from '../../../ports/domain/alarms/receivers.js';
@@ -29,34 +29,34 @@ export class NoteQueue {
   ) {}
 
   /** Resolves when every notification of the event is stored. Answers the channels that have something new. */
-  async take(event: DomainEvent): Promise<string[]> {
+  async enqueueEvent(event: DomainEvent): Promise<string[]> {
     const note = toNote(event);
     if (note === null) return [];
-    const wanted = await this.#wanting(note, event);
+    const wanted = await this.#findSubscribers(note, event);
     if (note.topic === null) {
-      for (const id of await this.#sentBefore(note)) wanted.add(id);
-      await this.#close(note);
+      for (const id of await this.#findEarlierReceivers(note)) wanted.add(id);
+      await this.#closeFault(note);
     }
     return this.#store(event, wanted, (zone) => toNote(event, zone) ?? note);
   }
 
   /** As `take`, for what people say of an alarm. */
-  async said(word: AlarmWord): Promise<string[]> {
+  async enqueueAlarmWord(word: AlarmWord): Promise<string[]> {
     const note = toAcknowledgement(word);
     // Reminders are for those whose alarm no one works on.
     await this.notes.changeMany({ fault: note.fault, end: false }, { set: { open: word.by === null } });
-    return this.#store({ ...word, event: 'monitor.acknowledged' }, await this.#sentBefore(note), () => note);
+    return this.#store({ ...word, event: 'monitor.acknowledged' }, await this.#findEarlierReceivers(note), () => note);
   }
 
-  async #wanting(note: Note, { event, project_slug, data }: DomainEvent): Promise<Set<string>> {
-    const channels = await this.directory.all();
+  async #findSubscribers(note: Note, { event, project_slug, data }: DomainEvent): Promise<Set<string>> {
+    const channels = await this.directory.listAll();
     const wanting = channels.filter((channel) => wantsNote(channel, note, event, project_slug));
     if (event !== 'channel.disabled') return new Set(wanting.map(({ id }) => id));
-    return new Set(substitutesFor(data as ChannelDisabled, channels, wanting).map(({ id }) => id));
+    return new Set(findSubstitutes(data as ChannelDisabled, channels, wanting).map(({ id }) => id));
   }
 
   /** Those that were sent the beginning, or have it waiting. */
-  async #sentBefore({ fault }: Note): Promise<Set<string>> {
+  async #findEarlierReceivers({ fault }: Note): Promise<Set<string>> {
     if (fault === null) return new Set();
     // An alarm that is held back as flapping is dropped, and no one hears of its end.
     const filter = {
@@ -68,7 +68,7 @@ export class NoteQueue {
   }
 
   /** The fault has ended: no more reminders, and nothing of what was held back as flapping. */
-  async #close({ fault }: Note): Promise<void> {
+  async #closeFault({ fault }: Note): Promise<void> {
     if (fault === null) return;
     await this.notes.changeMany({ fault, end: false, state: 'waiting', flapping: true }, { set: { state: 'damped' } });
     await this.notes.changeMany({ fault, open: true }, { set: { open: false } });
@@ -79,13 +79,13 @@ export class NoteQueue {
     const found = await Promise.all([...wanted].map((id) => this.channels.get(id)));
     const channels = found.filter((channel) => channel !== null);
     const rows = await Promise.all(
-      channels.map((channel) => this.#row(channel, event, noteFor(channel.timezone ?? this.timezone))),
+      channels.map((channel) => this.#toStoredNote(channel, event, noteFor(channel.timezone ?? this.timezone))),
     );
     const results = await this.notes.bulk(rows.map((row) => ({ insert: row })));
     return channels.filter(({ enabled }, i) => enabled && 'n' in (results[i] ?? {})).map(({ id }) => id);
   }
 
-  async #row(channel: Channel, event: Occurred, note: Note): Promise<StoredNote> {
+  async #toStoredNote(channel: Channel, event: Occurred, note: Note): Promise<StoredNote> {
     const now = this.clock.now();
     const urgent = note.severity === 'critical' && channel.critical_immediately;
     const { holdMs, notice } = await dampAlarm(this.notes, channel, note, event);
@@ -110,7 +110,7 @@ export class NoteQueue {
       attempts: 0,
       first_attempt_at: null,
       recipients: null,
-      send_at: isoOf(urgent ? from : quietUntil(from, channel.quiet)),
+      send_at: isoOf(urgent ? from : getQuietEnd(from, channel.quiet)),
       message_id: null,
       error: null,
       sent_at: null,
@@ -122,7 +122,7 @@ export class NoteQueue {
  * Who is told that a channel has disabled itself: channels that ask for it; where none of them works, the enabled one
  * that last delivered something, whatever it asks for.
  */
-function substitutesFor({ id }: ChannelDisabled, all: readonly Channel[], wanting: readonly Channel[]): Channel[] {
+function findSubstitutes({ id }: ChannelDisabled, all: readonly Channel[], wanting: readonly Channel[]): Channel[] {
   const works = (channel: Channel): boolean => channel.id !== id && channel.enabled && channel.failing_since === null;
   const others = wanting.filter((channel) => channel.id !== id);
   if (others.some(works)) return others;

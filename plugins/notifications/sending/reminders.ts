@@ -4,7 +4,7 @@
 import type { Clock, Collection } from '../../../kernel/contract.js';
 import { isoOf, MINUTE_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
-import { quietUntil } from '../channels/quiet.js';
+import { getQuietEnd } from '../channels/quiet-hours.js';
 import type { StoredNote } from '../notes/stored-note.js';
 
 const MAX_ALARMS = 1_000;
@@ -32,7 +32,7 @@ export class Reminders {
   async #remind(channel: Channel): Promise<boolean> {
     const { notes, clock } = this.parts;
     const now = clock.now();
-    const isQuiet = quietUntil(now, channel.quiet) > now && !channel.critical_immediately;
+    const isQuiet = getQuietEnd(now, channel.quiet) > now && !channel.critical_immediately;
     if (isQuiet) return false;
     const { items } = await notes.find({
       filter: { channel_id: channel.id, open: true, state: 'sent' },

@@ -6,6 +6,6 @@ const DELAY_MINUTES: readonly number[] = [1, 5, 15, 60];
 export const GIVE_UP_MS = 24 * HOUR_MS;
 
 /** @param attempts failed ones, at least 1 @param atLeastMs what the receiver asks for */
-export function delayAfter(attempts: number, atLeastMs = 0): number {
+export function getNotificationRetryDelay(attempts: number, atLeastMs = 0): number {
   return Math.max((DELAY_MINUTES[attempts - 1] ?? 60) * MINUTE_MS, atLeastMs);
 }

@@ -4,9 +4,9 @@ import { DueTimes } from '../../../lib/clock-skew.js';
 import { all } from '../../../lib/paging.js';
 import { MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
-import { quietUntil } from '../channels/quiet.js';
+import { getQuietEnd } from '../channels/quiet-hours.js';
 import type { StoredNote } from '../notes/stored-note.js';
-import { delayAfter } from './retry-schedule.js';
+import { getNotificationRetryDelay } from './retry-schedule.js';
 
 /** Longer than an attempt and its bookkeeping; after a crash nothing is sent on the channel for so long. */
 export const LEASE_MS = 45 * SECOND_MS;
@@ -35,19 +35,19 @@ export class SendTimes {
         await due.reanchor(notes, {
           field: 'send_at',
           filter: { channel_id: id, state: { in: ['waiting', 'sending'] } },
-          longest: (note) => this.#longest(channel, note),
+          longest: (note) => this.#getMaxDelay(channel, note),
         });
       }
     });
   }
 
   /** The longest that a notification could be put off now. */
-  #longest({ quiet, critical_immediately, flap_minutes }: Channel, note: StoredNote): number {
+  #getMaxDelay({ quiet, critical_immediately, flap_minutes }: Channel, note: StoredNote): number {
     const { state, severity, attempts, flapping } = note;
     if (state === 'sending') return 0;
-    if (attempts > 0) return delayAfter(attempts);
+    if (attempts > 0) return getNotificationRetryDelay(attempts);
     const now = this.clock.now();
     const from = flapping === true ? now + flap_minutes * MINUTE_MS : now;
-    return (severity === 'critical' && critical_immediately ? from : quietUntil(from, quiet)) - now;
+    return (severity === 'critical' && critical_immediately ? from : getQuietEnd(from, quiet)) - now;
   }
 }

@@ -1,13 +1,13 @@
 /** Splits notifications into messages that a receiver takes. Pure. */
 import { buildMessage, type Message, type MessageLine, type MessageSource } from '../notes/message.js';
-import { slackText, unlinked } from '../services/escaping.js';
+import { toSlackText, disableAutolinks } from '../services/escaping.js';
 import type { Sender } from '../services/sender.js';
 
 /** What stands around each line: time, severity, separators. */
 const LINE_OVERHEAD = 60;
 
 const measurePlain = ({ title, text, url }: MessageLine): number =>
-  Buffer.byteLength(unlinked(title)) + Buffer.byteLength(unlinked(text)) + Buffer.byteLength(url);
+  Buffer.byteLength(disableAutolinks(title)) + Buffer.byteLength(disableAutolinks(text)) + Buffer.byteLength(url);
 
 type Measuring = Pick<Sender, 'limits' | 'measure'>;
 
@@ -23,7 +23,7 @@ export function splitNotes<T extends MessageSource>(
   let left = 0;
   for (const note of notes) {
     const [line] = fitMessage(buildMessage([note], baseUrl, zone), sender).lines;
-    const size = line === undefined ? 0 : sizeOf(line, sender);
+    const size = line === undefined ? 0 : measureMessage(line, sender);
     const part = parts.at(-1);
     if (part === undefined || part.length >= limits.notes || size > left) {
       parts.push([note]);
@@ -41,14 +41,15 @@ export function fitMessage(message: Message, sender: Measuring): Message {
   return { ...message, lines: message.lines.map((line) => fitLine(line, sender)) };
 }
 
-const sizeOf = (line: MessageLine, { measure }: Measuring): number => (measure ?? measurePlain)(line) + LINE_OVERHEAD;
+const measureMessage = (line: MessageLine, { measure }: Measuring): number =>
+  (measure ?? measurePlain)(line) + LINE_OVERHEAD;
 
 function fitLine(line: MessageLine, sender: Measuring): MessageLine {
   const fitted = { ...line };
   const { title = Number.MAX_SAFE_INTEGER } = sender.limits;
-  while (slackText(fitted.title).length > title) fitted.title = shorten(fitted.title);
+  while (toSlackText(fitted.title).length > title) fitted.title = shorten(fitted.title);
   for (const member of ['text', 'title'] as const)
-    while (sizeOf(fitted, sender) > sender.limits.bytes && fitted[member].length > 1)
+    while (measureMessage(fitted, sender) > sender.limits.bytes && fitted[member].length > 1)
       fitted[member] = shorten(fitted[member]);
   return fitted;
 }

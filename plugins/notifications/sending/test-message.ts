@@ -18,7 +18,7 @@ export interface TestResult {
 
 export class TestMessages {
   constructor(
-    private readonly dispatcher: Pick<Dispatcher, 'test'>,
+    private readonly dispatcher: Pick<Dispatcher, 'sendTest'>,
     private readonly clock: Clock,
   ) {}
 
@@ -36,9 +36,9 @@ export class TestMessages {
       fault: `test:${channel.id}:${at}`,
       end: false,
     } as const;
-    let results = await this.dispatcher.test(channel, note);
+    let results = await this.dispatcher.sendTest(channel, note);
     const isAlert = ALERT_KINDS.has(channel.kind) && results.every(({ state }) => state === 'sent');
-    if (isAlert) results = await this.dispatcher.test(channel, { ...note, end: true });
+    if (isAlert) results = await this.dispatcher.sendTest(channel, { ...note, end: true });
     const error = describeFailures(results);
     return {
       state: error === null ? 'sent' : 'failed',

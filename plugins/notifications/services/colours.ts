@@ -12,7 +12,7 @@ const GREEN = '#2f9e5f';
 const GREY = '#7a8783';
 
 /** Green is for what is well again; an alarm that ended otherwise is grey. */
-export function colourOf({ phase, severity }: Pick<MessageLine, 'phase' | 'severity'>): string {
+export function getColour({ phase, severity }: Pick<MessageLine, 'phase' | 'severity'>): string {
   if (phase === 'recovered') return GREEN;
   return isEnd({ phase }) ? GREY : COLOURS[severity];
 }

@@ -3,7 +3,7 @@ import type { Transporter } from 'nodemailer';
 import type Mail from 'nodemailer/lib/mailer';
 import type { Destination } from '../channels/channel.js';
 import { isEnd, type Message, type MessageLine } from '../notes/message.js';
-import { escapeHtml, htmlText, unlinked } from './escaping.js';
+import { escapeHtml, toHtmlText, disableAutolinks } from './escaping.js';
 import { SendError, toText, type MailSender, type Sender } from './sender.js';
 
 export interface SmtpConfig {
@@ -28,8 +28,8 @@ export function toHtml({ lines, url }: Message): string {
   const rows = lines.map(
     (line) =>
       `<tr><td style="padding:12px 16px;border-left:4px solid ${barColour(line)};background:#ffffff">` +
-      `<a href="${escapeHtml(line.url)}" style="color:#17211f;font-weight:600;text-decoration:none">${htmlText(line.title)}</a>` +
-      `<div style="color:#4a5955;margin-top:4px">${htmlText(line.text)}</div>` +
+      `<a href="${escapeHtml(line.url)}" style="color:#17211f;font-weight:600;text-decoration:none">${toHtmlText(line.title)}</a>` +
+      `<div style="color:#4a5955;margin-top:4px">${toHtmlText(line.text)}</div>` +
       `<div style="color:#5d6c68;font-size:12px;margin-top:4px">${isEnd(line) ? line.phase : line.severity} · ${escapeHtml(line.when)}</div></td></tr>`,
   );
   return (
@@ -83,7 +83,7 @@ export class EmailSender implements Sender, MailSender {
     await this.#deliver(message.id, {
       to: parseAddresses(target),
       envelope: { from: this.config.smtp_from, to: [recipient] },
-      subject: `[AOS] ${unlinked(message.subject)}`,
+      subject: `[AOS] ${disableAutolinks(message.subject)}`,
       text: toText(message),
       html: toHtml(message),
     });

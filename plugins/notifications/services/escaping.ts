@@ -23,7 +23,7 @@ const DOMAIN =
   /(?<=[\p{L}\p{N}_-])\\*\.(?=(?:com|net|org|info|biz|xyz|top|click|link|online|site|shop|live|cloud|app|dev|page|store|tech|io|co|ai)\\*(?:[\s,;!?'")\]>]|\.?$|\.\s))/gimu;
 
 /** Nothing in it is a link, a mention or Markdown's `[text](address)` any more. */
-export const unlinked = (text: string): string =>
+export const disableAutolinks = (text: string): string =>
   text
     .replace(ADDRESS, (address) => address.replace(/[.:]/g, `$&${BREAK}`))
     .replace(BARE, `$&${BREAK}`)
@@ -32,17 +32,18 @@ export const unlinked = (text: string): string =>
     .replace(/@(?=\S)/g, `@${BREAK}`)
     .replace(/\](?=\\*[([:])/g, `]${BREAK}`);
 
-const backslashed = (text: string): string => text.replace(/[\\`*_[\]()#~|!]/g, String.raw`\$&`);
+const escapeMarkdown = (text: string): string => text.replace(/[\\`*_[\]()#~|!]/g, String.raw`\$&`);
 
 /** Slack's form, which Mattermost and Discord take too: three characters of its own. */
-export const slackText = (text: string): string =>
-  unlinked(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+export const toSlackText = (text: string): string =>
+  disableAutolinks(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** The same where it is read as Markdown: by Mattermost and Discord. */
-export const slackMarkdown = (text: string): string => backslashed(slackText(text));
+export const toSlackMarkdown = (text: string): string => escapeMarkdown(toSlackText(text));
 
 /** A text block of Teams' adaptive cards. */
-export const cardText = (text: string): string => backslashed(unlinked(text)).replace(/[<>-]/g, String.raw`\$&`);
+export const toCardText = (text: string): string =>
+  escapeMarkdown(disableAutolinks(text)).replace(/[<>-]/g, String.raw`\$&`);
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -55,4 +56,4 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
 
 /** Of a mail's HTML: mail programs link what looks like an address. */
-export const htmlText = (text: string): string => escapeHtml(unlinked(text));
+export const toHtmlText = (text: string): string => escapeHtml(disableAutolinks(text));

@@ -1,8 +1,8 @@
 /** Incoming webhooks of Google Chat: a card, whose texts are simple HTML. */
 import type { Destination } from '../channels/channel.js';
 import type { Message, MessageLine } from '../notes/message.js';
-import { escapeHtml, htmlText, unlinked } from './escaping.js';
-import { colourOf } from './colours.js';
+import { escapeHtml, toHtmlText, disableAutolinks } from './escaping.js';
+import { getColour } from './colours.js';
 import { HttpSender, type ServiceCall } from './http-sender.js';
 
 export class GoogleChatSender extends HttpSender {
@@ -10,7 +10,9 @@ export class GoogleChatSender extends HttpSender {
   readonly limits = { notes: 10, bytes: 3_500 };
 
   override measure({ title, text, url }: MessageLine): number {
-    return Buffer.byteLength(htmlText(title)) + Buffer.byteLength(htmlText(text)) + Buffer.byteLength(escapeHtml(url));
+    return (
+      Buffer.byteLength(toHtmlText(title)) + Buffer.byteLength(toHtmlText(text)) + Buffer.byteLength(escapeHtml(url))
+    );
   }
 
   protected request({ id, subject, lines, url }: Message, { target }: Destination): ServiceCall {
@@ -19,14 +21,14 @@ export class GoogleChatSender extends HttpSender {
         {
           textParagraph: {
             text:
-              `<a href="${escapeHtml(line.url)}">${htmlText(line.title)}</a><br>${htmlText(line.text)}<br>` +
-              `<font color="${colourOf(line)}">${line.severity} · ${escapeHtml(line.when)}</font>`,
+              `<a href="${escapeHtml(line.url)}">${toHtmlText(line.title)}</a><br>${toHtmlText(line.text)}<br>` +
+              `<font color="${getColour(line)}">${line.severity} · ${escapeHtml(line.when)}</font>`,
           },
         },
       ],
     }));
     const open = { widgets: [{ buttonList: { buttons: [{ text: 'Open AOS', onClick: { openLink: { url } } }] } }] };
     const card = { cardId: id, card: { sections: [...sections, open] } };
-    return { url: target, body: { fallbackText: unlinked(subject), cardsV2: [card] } };
+    return { url: target, body: { fallbackText: disableAutolinks(subject), cardsV2: [card] } };
   }
 }

@@ -10,7 +10,7 @@ import { HttpSender, type ServiceCall } from './http-sender.js';
 const PLACEHOLDER = /\{\{\s*([a-z_]{1,40})\s*\}\}/g;
 
 /** Values by the names that a template has for them. */
-function valuesOf(id: string, { details, ...line }: MessageLine, subject: string): Record<string, Scalar> {
+function listValues(id: string, { details, ...line }: MessageLine, subject: string): Record<string, Scalar> {
   return {
     id,
     subject,
@@ -58,7 +58,7 @@ export class HttpRequestSender extends HttpSender {
       Object.entries(destination.headers).map(([name, value]) => [name.toLowerCase(), value]),
     );
     const isJson = /json/i.test(headers['content-type'] ?? 'application/json');
-    const values = valuesOf(id, line, subject);
+    const values = listValues(id, line, subject);
     const body = template === null ? JSON.stringify(values) : fillTemplate(template, values, isJson);
     return { url: target, headers: { ...headers, ...sign(secret, body, id, this.clock.now()) }, body };
   }

@@ -19,7 +19,7 @@ const isTransient = (status: number): boolean => status === 408 || status === 42
 /** Statuses by which a receiver rejects the content. */
 const REJECTED_CONTENT: ReadonlySet<number> = new Set([400, 413, 422]);
 const MAX_RETRY_AFTER_MS = 3_600_000;
-const MAX_EXCERPT = 200;
+const MAX_EXCERPT_CHARACTERS = 200;
 const MAX_ANSWER_BYTES = 4_096;
 
 export abstract class HttpSender implements Sender {
@@ -69,7 +69,7 @@ export abstract class HttpSender implements Sender {
     const { status } = answer;
     const problem = status >= 200 && status < 300 ? this.findProblem(answer) : null;
     if (status >= 200 && status < 300 && problem === null) return;
-    const excerpt = problem ?? toPlainText(answer.body.toString('utf8'), MAX_EXCERPT);
+    const excerpt = problem ?? toPlainText(answer.body.toString('utf8'), MAX_EXCERPT_CHARACTERS);
     const retryAfterMs = this.retryAfter(answer);
     throw new SendError(
       `The receiver answered HTTP ${status}${excerpt === '' ? '.' : `: ${excerpt}`}`,
@@ -84,4 +84,4 @@ export abstract class HttpSender implements Sender {
 }
 
 /** The address below a server's own path. */
-export const below = (server: string, path: string): string => server.replace(/\/+$/, '') + path;
+export const joinServerPath = (server: string, path: string): string => server.replace(/\/+$/, '') + path;

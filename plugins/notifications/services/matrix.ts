@@ -2,28 +2,30 @@
 import type { OutboundResponse } from '../../../ports/outbound.js';
 import type { Destination } from '../channels/channel.js';
 import type { Message, MessageLine } from '../notes/message.js';
-import { escapeHtml, htmlText } from './escaping.js';
+import { escapeHtml, toHtmlText } from './escaping.js';
 import { toText } from './sender.js';
-import { colourOf } from './colours.js';
-import { below, HttpSender, type ServiceCall } from './http-sender.js';
+import { getColour } from './colours.js';
+import { joinServerPath, HttpSender, type ServiceCall } from './http-sender.js';
 
 export class MatrixSender extends HttpSender {
   // An event has at most 64 KB, with its text twice.
   readonly limits = { notes: 20, bytes: 12_000 };
 
   override measure({ title, text, url }: MessageLine): number {
-    return Buffer.byteLength(htmlText(title)) + Buffer.byteLength(htmlText(text)) + Buffer.byteLength(escapeHtml(url));
+    return (
+      Buffer.byteLength(toHtmlText(title)) + Buffer.byteLength(toHtmlText(text)) + Buffer.byteLength(escapeHtml(url))
+    );
   }
 
   protected request(message: Message, { target, secret, server }: Destination): ServiceCall {
     const formatted = message.lines.map(
       (line) =>
-        `<font data-mx-color="${colourOf(line)}">●</font> <b><a href="${escapeHtml(line.url)}">${htmlText(line.title)}</a></b><br>` +
-        `${htmlText(line.text)}<br><i>${line.severity} · ${escapeHtml(line.when)}</i>`,
+        `<font data-mx-color="${getColour(line)}">●</font> <b><a href="${escapeHtml(line.url)}">${toHtmlText(line.title)}</a></b><br>` +
+        `${toHtmlText(line.text)}<br><i>${line.severity} · ${escapeHtml(line.when)}</i>`,
     );
     return {
       method: 'PUT',
-      url: below(
+      url: joinServerPath(
         server,
         `/_matrix/client/v3/rooms/${encodeURIComponent(target)}/send/m.room.message/aos-${message.id}`,
       ),

@@ -1,7 +1,7 @@
 /** ntfy: the topic is the last segment of the address; its JSON goes to the server's root. */
 import type { Destination } from '../channels/channel.js';
 import type { Message } from '../notes/message.js';
-import { unlinked } from './escaping.js';
+import { disableAutolinks } from './escaping.js';
 import { toText } from './sender.js';
 import { PRIORITIES } from './colours.js';
 import { HttpSender, type ServiceCall } from './http-sender.js';
@@ -18,7 +18,7 @@ export class NtfySender extends HttpSender {
       headers: secret === null ? {} : { authorization: `Bearer ${secret}` },
       body: {
         topic: decodeURIComponent(/([^/]*)\/*$/.exec(pathname)?.[1] ?? ''),
-        title: unlinked(message.subject),
+        title: disableAutolinks(message.subject),
         message: toText(message),
         priority: PRIORITIES[message.severity],
         click: message.lines.length === 1 && first ? first.url : message.url,

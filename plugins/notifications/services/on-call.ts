@@ -3,7 +3,7 @@ import type { Scalar } from '../../../ports/store.js';
 import type { Destination } from '../channels/channel.js';
 import { isEnd, type Message, type MessageLine } from '../notes/message.js';
 import type { NoteSeverity } from '../notes/note.js';
-import { below, HttpSender, type ServiceCall } from './http-sender.js';
+import { joinServerPath, HttpSender, type ServiceCall } from './http-sender.js';
 
 const SEVERITIES: Readonly<Record<NoteSeverity, string>> = {
   critical: 'critical',
@@ -12,27 +12,28 @@ const SEVERITIES: Readonly<Record<NoteSeverity, string>> = {
   low: 'info',
 };
 const PRIORITIES: Readonly<Record<NoteSeverity, string>> = { critical: 'P1', high: 'P2', medium: 'P3', low: 'P5' };
-const MAX_SUMMARY = 1_024;
-const MAX_ALERT_MESSAGE = 130;
-const MAX_KEY = 255;
-const MAX_SOURCE = 100;
+const MAX_SUMMARY_CHARACTERS = 1_024;
+const MAX_ALERT_MESSAGE_CHARACTERS = 130;
+const MAX_KEY_CHARACTERS = 255;
+const MAX_SOURCE_CHARACTERS = 100;
 
-const cut = (text: string, most: number): string => Array.from(text).slice(0, most).join('');
+const truncate = (text: string, most: number): string => Array.from(text).slice(0, most).join('');
 
 /** One per fault, and for each installation of its own: items of two may have the same number. */
-const keyOf = ({ key }: MessageLine, url: string): string => cut(`${new URL(url).host} ${key}`, MAX_KEY);
+const getDedupKey = ({ key }: MessageLine, url: string): string =>
+  truncate(`${new URL(url).host} ${key}`, MAX_KEY_CHARACTERS);
 
 /** What these services call the component that is affected. */
-const sourceOf = ({ details }: MessageLine, url: string): string =>
+const getSource = ({ details }: MessageLine, url: string): string =>
   typeof details['source'] === 'string' ? details['source'] : new URL(url).host;
 
-const detailsOf = (line: MessageLine): Record<string, unknown> => ({
+const getDetails = (line: MessageLine): Record<string, unknown> => ({
   text: line.text,
   event: line.event,
   ...line.details,
 });
 
-const textsOf = (values: Readonly<Record<string, Scalar>>): Record<string, string> =>
+const getTexts = (values: Readonly<Record<string, Scalar>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value ?? '')]));
 
 /** PagerDuty's Events API v2. */
@@ -42,20 +43,20 @@ export class PagerDutySender extends HttpSender {
   protected request({ lines: [line], url }: Message, { secret, server }: Destination): ServiceCall | null {
     if (line === undefined || line.phase === 'unassigned') return null;
     const action = isEnd(line) ? 'resolve' : line.phase === 'acknowledged' ? 'acknowledge' : 'trigger';
-    const head = { routing_key: secret, event_action: action, dedup_key: keyOf(line, url) };
+    const head = { routing_key: secret, event_action: action, dedup_key: getDedupKey(line, url) };
     const payload = {
-      summary: cut(`${line.title}: ${line.text}`, MAX_SUMMARY),
-      source: sourceOf(line, url),
+      summary: truncate(`${line.title}: ${line.text}`, MAX_SUMMARY_CHARACTERS),
+      source: getSource(line, url),
       severity: SEVERITIES[line.severity],
       timestamp: line.at,
       class: line.event,
-      custom_details: detailsOf(line),
+      custom_details: getDetails(line),
     };
     const body =
       action === 'trigger'
         ? { ...head, client: 'AOS', client_url: line.url, payload, links: [{ href: line.url, text: 'Open AOS' }] }
         : head;
-    return { url: below(server, '/v2/enqueue'), body };
+    return { url: joinServerPath(server, '/v2/enqueue'), body };
   }
 }
 
@@ -66,26 +67,26 @@ export class OpsgenieSender extends HttpSender {
   protected request({ lines: [line], url }: Message, { secret, server }: Destination): ServiceCall | null {
     if (line === undefined) return null;
     const headers = { authorization: `GenieKey ${secret ?? ''}` };
-    const alias = keyOf(line, url);
-    const source = cut(`AOS ${new URL(url).host}`, MAX_SOURCE);
+    const alias = getDedupKey(line, url);
+    const source = truncate(`AOS ${new URL(url).host}`, MAX_SOURCE_CHARACTERS);
     if (line.phase === 'begin' || line.phase === 'reminder')
       return {
-        url: below(server, '/v2/alerts'),
+        url: joinServerPath(server, '/v2/alerts'),
         headers,
         body: {
-          message: cut(line.title, MAX_ALERT_MESSAGE),
+          message: truncate(line.title, MAX_ALERT_MESSAGE_CHARACTERS),
           alias,
           description: `${line.text}\n${line.when}\n${line.url}`,
           priority: PRIORITIES[line.severity],
-          entity: sourceOf(line, url),
+          entity: getSource(line, url),
           source,
           // Values are texts.
-          details: textsOf({ ...line.details, event: line.event, url: line.url }),
+          details: getTexts({ ...line.details, event: line.event, url: line.url }),
         },
       };
     const action = isEnd(line) ? 'close' : line.phase === 'acknowledged' ? 'acknowledge' : 'unacknowledge';
     return {
-      url: below(server, `/v2/alerts/${encodeURIComponent(alias)}/${action}?identifierType=alias`),
+      url: joinServerPath(server, `/v2/alerts/${encodeURIComponent(alias)}/${action}?identifierType=alias`),
       headers,
       body: { source, note: `${line.title}: ${line.text}` },
     };

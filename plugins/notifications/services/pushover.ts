@@ -3,13 +3,13 @@ import type { OutboundResponse } from '../../../ports/outbound.js';
 import type { Destination } from '../channels/channel.js';
 import type { Message } from '../notes/message.js';
 import type { NoteSeverity } from '../notes/note.js';
-import { unlinked } from './escaping.js';
-import { below, HttpSender, type ServiceCall } from './http-sender.js';
+import { disableAutolinks } from './escaping.js';
+import { joinServerPath, HttpSender, type ServiceCall } from './http-sender.js';
 
 /** 2 would repeat until someone acknowledges it, which reminders of the channel do as far as they are wanted. */
 const PRIORITIES: Readonly<Record<NoteSeverity, number>> = { critical: 1, high: 0, medium: 0, low: -1 };
-const MAX_TITLE = 250;
-const MAX_URL = 512;
+const MAX_TITLE_CHARACTERS = 250;
+const MAX_URL_CHARACTERS = 512;
 
 export class PushoverSender extends HttpSender {
   // A message has at most 1,024 characters.
@@ -19,19 +19,21 @@ export class PushoverSender extends HttpSender {
     const { lines, subject, severity } = message;
     const [first] = lines;
     const text = lines.map(
-      (line) => (lines.length === 1 ? '' : `${unlinked(line.title)}\n`) + `${unlinked(line.text)}\n${line.when}`,
+      (line) =>
+        (lines.length === 1 ? '' : `${disableAutolinks(line.title)}\n`) +
+        `${disableAutolinks(line.text)}\n${line.when}`,
     );
     const url = lines.length === 1 && first ? first.url : message.url;
     return {
-      url: below(server, '/1/messages.json'),
+      url: joinServerPath(server, '/1/messages.json'),
       body: {
         token: secret,
         user: target,
-        title: Array.from(unlinked(subject)).slice(0, MAX_TITLE).join(''),
+        title: Array.from(disableAutolinks(subject)).slice(0, MAX_TITLE_CHARACTERS).join(''),
         message: text.join('\n\n'),
         priority: PRIORITIES[severity],
         timestamp: Math.floor(Date.parse(first?.at ?? '') / 1_000),
-        ...(url.length <= MAX_URL && { url, url_title: 'Open AOS' }),
+        ...(url.length <= MAX_URL_CHARACTERS && { url, url_title: 'Open AOS' }),
       },
     };
   }

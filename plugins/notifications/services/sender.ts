@@ -2,7 +2,7 @@
 import type { Destination } from '../channels/channel.js';
 import type { OutgoingMail } from '../../../ports/domain/mail/mail-queue.js';
 import { isEnd, type Message, type MessageLine } from '../notes/message.js';
-import { unlinked } from './escaping.js';
+import { disableAutolinks } from './escaping.js';
 
 /** What one message of a receiver may hold. */
 export interface MessageLimits {
@@ -60,7 +60,7 @@ export function toText({ lines }: Message): string {
   return lines
     .map(
       (line) =>
-        `${isEnd(line) ? '' : `[${line.severity}] `}${unlinked(line.title)}\n${unlinked(line.text)}\n${line.when}\n${line.url}`,
+        `${isEnd(line) ? '' : `[${line.severity}] `}${disableAutolinks(line.title)}\n${disableAutolinks(line.text)}\n${line.when}\n${line.url}`,
     )
     .join('\n\n');
 }

@@ -1,8 +1,8 @@
 /** Slack's incoming webhooks; Mattermost takes the same, Discord below `…/slack`. */
 import type { Destination } from '../channels/channel.js';
 import type { Message, MessageLine } from '../notes/message.js';
-import { slackMarkdown, slackText } from './escaping.js';
-import { colourOf } from './colours.js';
+import { toSlackMarkdown, toSlackText } from './escaping.js';
+import { getColour } from './colours.js';
 import { HttpSender, type ServiceCall } from './http-sender.js';
 
 /** Slack itself is asked not to read markup; others that take its form read Markdown in texts, but not in titles. */
@@ -13,15 +13,15 @@ export class SlackSender extends HttpSender {
   readonly limits = { notes: 10, bytes: 2_900, title: 250 };
 
   override measure({ title, text, url }: MessageLine): number {
-    return Buffer.byteLength(slackText(title)) + Buffer.byteLength(slackMarkdown(text)) + Buffer.byteLength(url);
+    return Buffer.byteLength(toSlackText(title)) + Buffer.byteLength(toSlackMarkdown(text)) + Buffer.byteLength(url);
   }
 
   protected request({ subject, lines }: Message, { target }: Destination): ServiceCall {
-    const marked = SLACK.test(new URL(target).hostname) ? slackText : slackMarkdown;
+    const marked = SLACK.test(new URL(target).hostname) ? toSlackText : toSlackMarkdown;
     const attachments = lines.map((line) => ({
-      color: colourOf(line),
-      fallback: slackText(line.title),
-      title: slackText(line.title),
+      color: getColour(line),
+      fallback: toSlackText(line.title),
+      title: toSlackText(line.title),
       title_link: line.url,
       text: marked(line.text),
       ts: Math.floor(Date.parse(line.at) / 1_000),

@@ -2,7 +2,7 @@
 import type { Destination } from '../channels/channel.js';
 import { isEnd, type Message, type MessageLine } from '../notes/message.js';
 import type { NoteSeverity } from '../notes/note.js';
-import { cardText, unlinked } from './escaping.js';
+import { toCardText, disableAutolinks } from './escaping.js';
 import { HttpSender, type ServiceCall } from './http-sender.js';
 
 /** Adaptive cards know names of colours only. */
@@ -13,7 +13,7 @@ const CARD_COLOURS: Readonly<Record<NoteSeverity, string>> = {
   low: 'Default',
 };
 
-const cardColourOf = ({ phase, severity }: MessageLine): string => {
+const getCardColour = ({ phase, severity }: MessageLine): string => {
   if (phase === 'recovered') return 'Good';
   return isEnd({ phase }) ? 'Default' : CARD_COLOURS[severity];
 };
@@ -23,7 +23,7 @@ export class TeamsSender extends HttpSender {
   readonly limits = { notes: 10, bytes: 8_000 };
 
   override measure({ title, text, url }: MessageLine): number {
-    return Buffer.byteLength(cardText(title)) + Buffer.byteLength(cardText(text)) + Buffer.byteLength(url);
+    return Buffer.byteLength(toCardText(title)) + Buffer.byteLength(toCardText(text)) + Buffer.byteLength(url);
   }
 
   protected request({ subject, lines, url }: Message, { target }: Destination): ServiceCall {
@@ -35,10 +35,10 @@ export class TeamsSender extends HttpSender {
           type: 'TextBlock',
           wrap: true,
           weight: 'Bolder',
-          color: cardColourOf(line),
-          text: `[${cardText(line.title)}](${line.url})`,
+          color: getCardColour(line),
+          text: `[${toCardText(line.title)}](${line.url})`,
         },
-        { type: 'TextBlock', wrap: true, spacing: 'None', text: cardText(line.text) },
+        { type: 'TextBlock', wrap: true, spacing: 'None', text: toCardText(line.text) },
         { type: 'TextBlock', wrap: true, spacing: 'None', isSubtle: true, size: 'Small', text: line.when },
       ],
     }));
@@ -46,7 +46,7 @@ export class TeamsSender extends HttpSender {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
       type: 'AdaptiveCard',
       version: '1.4',
-      fallbackText: unlinked(subject),
+      fallbackText: disableAutolinks(subject),
       body: items,
       actions: [{ type: 'Action.OpenUrl', title: 'Open AOS', url }],
     };

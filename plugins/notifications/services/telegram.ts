@@ -2,8 +2,8 @@
 import type { OutboundResponse } from '../../../ports/outbound.js';
 import type { Destination } from '../channels/channel.js';
 import type { Message, MessageLine } from '../notes/message.js';
-import { escapeHtml, htmlText } from './escaping.js';
-import { below, HttpSender, type ServiceCall } from './http-sender.js';
+import { escapeHtml, toHtmlText } from './escaping.js';
+import { joinServerPath, HttpSender, type ServiceCall } from './http-sender.js';
 
 interface TelegramAnswer {
   ok?: boolean;
@@ -20,7 +20,7 @@ const MARKS = {
   closed: '⚪',
 } as const;
 
-function read({ body }: OutboundResponse): TelegramAnswer {
+function readAnswer({ body }: OutboundResponse): TelegramAnswer {
   try {
     const answer: unknown = JSON.parse(body.toString('utf8'));
     return typeof answer === 'object' && answer !== null ? answer : {};
@@ -34,17 +34,19 @@ export class TelegramSender extends HttpSender {
   readonly limits = { notes: 10, bytes: 3_500 };
 
   override measure({ title, text, url }: MessageLine): number {
-    return Buffer.byteLength(htmlText(title)) + Buffer.byteLength(htmlText(text)) + Buffer.byteLength(escapeHtml(url));
+    return (
+      Buffer.byteLength(toHtmlText(title)) + Buffer.byteLength(toHtmlText(text)) + Buffer.byteLength(escapeHtml(url))
+    );
   }
 
   protected request({ lines, severity }: Message, { target, secret, server }: Destination): ServiceCall {
     const texts = lines.map(
       (line) =>
-        `${MARKS[line.phase]} <b><a href="${escapeHtml(line.url)}">${htmlText(line.title)}</a></b>\n` +
-        `${htmlText(line.text)}\n<i>${line.severity} · ${escapeHtml(line.when)}</i>`,
+        `${MARKS[line.phase]} <b><a href="${escapeHtml(line.url)}">${toHtmlText(line.title)}</a></b>\n` +
+        `${toHtmlText(line.text)}\n<i>${line.severity} · ${escapeHtml(line.when)}</i>`,
     );
     return {
-      url: below(server, `/bot${encodeURIComponent(secret ?? '').replaceAll('%3A', ':')}/sendMessage`),
+      url: joinServerPath(server, `/bot${encodeURIComponent(secret ?? '').replaceAll('%3A', ':')}/sendMessage`),
       body: {
         chat_id: target,
         text: texts.join('\n\n'),
@@ -56,12 +58,12 @@ export class TelegramSender extends HttpSender {
   }
 
   protected override findProblem(answer: OutboundResponse): string | null {
-    const { ok, description } = read(answer);
+    const { ok, description } = readAnswer(answer);
     return ok === true ? null : (description ?? 'The answer is not that of a Bot API server');
   }
 
   protected override retryAfter(answer: OutboundResponse): number | undefined {
-    const seconds = read(answer).parameters?.retry_after;
+    const seconds = readAnswer(answer).parameters?.retry_after;
     return typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : super.retryAfter(answer);
   }
 }

@@ -7,7 +7,7 @@ import {
   announcementBody,
   announcementEdit,
   announcementShape,
-  announcementView,
+  toAnnouncementView,
   updateBody,
   type AnnouncementFields,
   type AnnouncementState,
@@ -18,26 +18,26 @@ import type { AnnouncementEdit } from '../store/announcements.js';
 import { warned } from '../../../ports/store/left-out.js';
 
 const PATH = '/api/watchdog/v1/status-pages';
-const ONE = `${PATH}/{page}`;
-const TOLD = `${ONE}/announcements`;
+const PAGE_PATH = `${PATH}/{page}`;
+const ANNOUNCEMENTS_PATH = `${PAGE_PATH}/announcements`;
 const MANAGE = { scope: 'watchdog:manage' } as const;
 const READ = [{ anyScope: ['watchdog:read', 'watchdog:manage'] }, { sharedKey: true }] as const;
 
 const page = joi.string().max(64).required();
 const params = joi.object({ page: page.description('Its id or slug') });
-const toldParams = joi.object({ page, announcement: joi.string().guid().required() });
+const announcementParams = joi.object({ page, announcement: joi.string().guid().required() });
 const answer = named('StatusPageAnswer', whole({ page: pageShape }));
-const told = named('StatusAnnouncementAnswer', whole({ announcement: announcementShape }));
-const nameOf = (request: HttpRequest): string => request.params['page'] ?? '';
-const idOf = (request: HttpRequest): string => request.params['announcement'] ?? '';
+const announcementAnswer = named('StatusAnnouncementAnswer', whole({ announcement: announcementShape }));
+const getPageParam = (request: HttpRequest): string => request.params['page'] ?? '';
+const getAnnouncementParam = (request: HttpRequest): string => request.params['announcement'] ?? '';
 
 export const routes = (services: StatusPageServices): RouteSpec[] => [
-  ...pageRoutes(services),
-  ...logoRoutes(services),
-  ...announcementRoutes(services),
+  ...buildPageRoutes(services),
+  ...buildLogoRoutes(services),
+  ...buildAnnouncementRoutes(services),
 ];
 
-const pageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
+const buildPageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
   {
     method: 'GET',
     path: PATH,
@@ -69,7 +69,7 @@ const pageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
   },
   {
     method: 'GET',
-    path: ONE,
+    path: PAGE_PATH,
     strictQuery: true,
     operationId: 'getStatusPage',
     summary: 'One status page, by id or slug',
@@ -77,11 +77,11 @@ const pageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
     input: { params },
     output: answer,
     errors: ['not_found'],
-    handle: async (request) => ({ page: pages.view(await pages.need(nameOf(request), request.principal)) }),
+    handle: async (request) => ({ page: pages.view(await pages.getPage(getPageParam(request), request.principal)) }),
   },
   {
     method: 'PATCH',
-    path: ONE,
+    path: PAGE_PATH,
     strictQuery: true,
     operationId: 'changeStatusPage',
     summary: 'Change a status page: only what is named is written; `published` publishes and withdraws it',
@@ -90,13 +90,13 @@ const pageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
     output: answer,
     errors: ['not_found', 'conflict', 'unknown_project'],
     handle: async (request) => {
-      const changed = await pages.edit(nameOf(request), request.body as PageFields, request.principal);
+      const changed = await pages.edit(getPageParam(request), request.body as PageFields, request.principal);
       return { page: pages.view(changed) };
     },
   },
   {
     method: 'DELETE',
-    path: ONE,
+    path: PAGE_PATH,
     strictQuery: true,
     operationId: 'deleteStatusPage',
     summary: 'Delete a status page with its announcements and its logo',
@@ -105,16 +105,16 @@ const pageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
     output: deleted,
     errors: ['not_found'],
     handle: async (request) => {
-      await pages.remove(nameOf(request), request.principal);
+      await pages.remove(getPageParam(request), request.principal);
       return { deleted: true };
     },
   },
 ];
 
-const logoRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
+const buildLogoRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
   {
     method: 'PUT',
-    path: `${ONE}/logo`,
+    path: `${PAGE_PATH}/logo`,
     strictQuery: true,
     operationId: 'setStatusPageLogo',
     summary: 'Give a status page its logo',
@@ -131,12 +131,12 @@ const logoRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
     handle: async (request) => {
       const { body } = request;
       if (!Buffer.isBuffer(body) || body.length === 0) throw invalid({ logo: 'is required' });
-      return { page: pages.view(await pages.setLogo(nameOf(request), body, request.principal)) };
+      return { page: pages.view(await pages.setLogo(getPageParam(request), body, request.principal)) };
     },
   },
   {
     method: 'DELETE',
-    path: `${ONE}/logo`,
+    path: `${PAGE_PATH}/logo`,
     strictQuery: true,
     operationId: 'removeStatusPageLogo',
     summary: 'Take the logo off a status page',
@@ -144,14 +144,16 @@ const logoRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
     input: { params },
     output: answer,
     errors: ['not_found', 'conflict'],
-    handle: async (request) => ({ page: pages.view(await pages.setLogo(nameOf(request), null, request.principal)) }),
+    handle: async (request) => ({
+      page: pages.view(await pages.setLogo(getPageParam(request), null, request.principal)),
+    }),
   },
 ];
 
-const announcementRoutes = ({ pages, announcements, clock }: StatusPageServices): RouteSpec[] => [
+const buildAnnouncementRoutes = ({ pages, announcements, clock }: StatusPageServices): RouteSpec[] => [
   {
     method: 'GET',
-    path: TOLD,
+    path: ANNOUNCEMENTS_PATH,
     operationId: 'listStatusAnnouncements',
     summary: 'Incidents and planned work of a status page, newest first',
     access: READ,
@@ -174,16 +176,16 @@ const announcementRoutes = ({ pages, announcements, clock }: StatusPageServices)
     errors: ['not_found'],
     handle: async (request) => {
       const { limit = 50, cursor = null } = request.query as { limit?: number; cursor?: string };
-      const found = await pages.need(nameOf(request), request.principal);
-      const page = await announcements.page(found, limit, cursor);
+      const found = await pages.getPage(getPageParam(request), request.principal);
+      const page = await announcements.listPage(found, limit, cursor);
       const { items, next } = page;
-      const views = items.map((one) => announcementView(one, clock.iso()));
+      const views = items.map((one) => toAnnouncementView(one, clock.iso()));
       return { items: views, next_cursor: next, has_more: next !== null, ...warned(page) };
     },
   },
   {
     method: 'POST',
-    path: TOLD,
+    path: ANNOUNCEMENTS_PATH,
     operationId: 'announceStatus',
     summary: 'Tell visitors of an incident or of planned work',
     description:
@@ -191,64 +193,64 @@ const announcementRoutes = ({ pages, announcements, clock }: StatusPageServices)
     access: MANAGE,
     input: { params, body: announcementBody },
     status: 201,
-    output: told,
+    output: announcementAnswer,
     errors: ['not_found', 'conflict'],
     handle: async (request) => {
-      const found = await pages.need(nameOf(request), request.principal);
+      const found = await pages.getPage(getPageParam(request), request.principal);
       const made = await announcements.create(found, request.body as AnnouncementFields, request.principal);
-      return created({ announcement: announcementView(made, clock.iso()) });
+      return created({ announcement: toAnnouncementView(made, clock.iso()) });
     },
   },
   {
     method: 'PATCH',
-    path: `${TOLD}/{announcement}`,
+    path: `${ANNOUNCEMENTS_PATH}/{announcement}`,
     strictQuery: true,
     operationId: 'changeStatusAnnouncement',
     summary: 'Change an announcement: only what is named is written',
     access: MANAGE,
-    input: { params: toldParams, body: announcementEdit },
-    output: told,
+    input: { params: announcementParams, body: announcementEdit },
+    output: announcementAnswer,
     errors: ['not_found'],
     handle: async (request) => {
-      const found = await pages.need(nameOf(request), request.principal);
+      const found = await pages.getPage(getPageParam(request), request.principal);
       const edit = request.body as AnnouncementEdit;
-      const changed = await announcements.edit(found, idOf(request), edit, request.principal);
-      return { announcement: announcementView(changed, clock.iso()) };
+      const changed = await announcements.edit(found, getAnnouncementParam(request), edit, request.principal);
+      return { announcement: toAnnouncementView(changed, clock.iso()) };
     },
   },
   {
     method: 'DELETE',
-    path: `${TOLD}/{announcement}`,
+    path: `${ANNOUNCEMENTS_PATH}/{announcement}`,
     strictQuery: true,
     operationId: 'deleteStatusAnnouncement',
     summary: 'Delete an announcement',
     access: MANAGE,
-    input: { params: toldParams },
+    input: { params: announcementParams },
     output: deleted,
     errors: ['not_found'],
     handle: async (request) => {
-      const found = await pages.need(nameOf(request), request.principal);
-      await announcements.remove(found, idOf(request), request.principal);
+      const found = await pages.getPage(getPageParam(request), request.principal);
+      await announcements.remove(found, getAnnouncementParam(request), request.principal);
       return { deleted: true };
     },
   },
   {
     method: 'POST',
-    path: `${TOLD}/{announcement}/updates`,
+    path: `${ANNOUNCEMENTS_PATH}/{announcement}/updates`,
     strictQuery: true,
     operationId: 'updateStatusAnnouncement',
     summary: 'Tell visitors how an announcement goes on',
     description: '`resolved` and `completed` end it; another state opens it again.',
     access: MANAGE,
-    input: { params: toldParams, body: updateBody },
+    input: { params: announcementParams, body: updateBody },
     status: 201,
-    output: told,
+    output: announcementAnswer,
     errors: ['not_found', 'conflict'],
     handle: async (request) => {
-      const found = await pages.need(nameOf(request), request.principal);
+      const found = await pages.getPage(getPageParam(request), request.principal);
       const update = request.body as { state: AnnouncementState; text: string };
-      const changed = await announcements.update(found, idOf(request), update, request.principal);
-      return created({ announcement: announcementView(changed, clock.iso()) });
+      const changed = await announcements.update(found, getAnnouncementParam(request), update, request.principal);
+      return created({ announcement: toAnnouncementView(changed, clock.iso()) });
     },
   },
 ];

@@ -7,9 +7,9 @@ import type { StatusPageServices } from '../services.js';
 
 const PATH = '/api/watchdog/v1/status-pages/{page}/subscribers';
 const page = joi.string().max(64).required().description('Its id or slug');
-const nameOf = (request: HttpRequest): string => request.params['page'] ?? '';
+const getPageParam = (request: HttpRequest): string => request.params['page'] ?? '';
 
-export const subscriberRoutes = ({ pages, subscribers }: StatusPageServices): RouteSpec[] => [
+export const buildSubscriberRoutes = ({ pages, subscribers }: StatusPageServices): RouteSpec[] => [
   {
     method: 'GET',
     path: PATH,
@@ -28,7 +28,11 @@ export const subscriberRoutes = ({ pages, subscribers }: StatusPageServices): Ro
     errors: ['not_found'],
     handle: async (request) => {
       const { limit = 50, cursor = null } = request.query as { limit?: number; cursor?: string };
-      const found = await subscribers.page(await pages.need(nameOf(request), request.principal), limit, cursor);
+      const found = await subscribers.listPage(
+        await pages.getPage(getPageParam(request), request.principal),
+        limit,
+        cursor,
+      );
       const { items, next } = found;
       return { items: items.map(toSubscriberView), next_cursor: next, has_more: next !== null, ...warned(found) };
     },
@@ -44,7 +48,7 @@ export const subscriberRoutes = ({ pages, subscribers }: StatusPageServices): Ro
     output: deleted,
     errors: ['not_found'],
     handle: async (request) => {
-      const found = await pages.need(nameOf(request), request.principal);
+      const found = await pages.getPage(getPageParam(request), request.principal);
       await subscribers.remove(found, request.params['subscriber'] ?? '', request.principal);
       return { deleted: true };
     },

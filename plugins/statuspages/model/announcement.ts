@@ -9,7 +9,7 @@ export const MAINTENANCE_STATES = ['planned', 'underway', 'completed'] as const;
 export type AnnouncementKind = (typeof KINDS)[number];
 export type AnnouncementState = (typeof INCIDENT_STATES)[number] | (typeof MAINTENANCE_STATES)[number];
 
-export const MOST_UPDATES = 100;
+export const MAX_UPDATES = 100;
 
 export interface AnnouncementUpdate {
   [field: string]: string;
@@ -54,7 +54,7 @@ export interface AnnouncementDoc extends Doc {
   mail_due_at?: string | null;
 }
 
-export const statesOf = (kind: AnnouncementKind): readonly AnnouncementState[] =>
+export const listStates = (kind: AnnouncementKind): readonly AnnouncementState[] =>
   kind === 'incident' ? INCIDENT_STATES : MAINTENANCE_STATES;
 export const isEnd = (state: AnnouncementState): boolean => state === 'resolved' || state === 'completed';
 
@@ -62,7 +62,7 @@ export const isEnd = (state: AnnouncementState): boolean => state === 'resolved'
  * What it is in now. Work that nobody has said anything of begins and ends by its times.
  * @param now RFC 3339
  */
-export function stateOf(
+export function getState(
   { kind, updates, starts_at, ends_at, ended_at }: AnnouncementDoc,
   now: string,
 ): AnnouncementState {
@@ -73,7 +73,7 @@ export function stateOf(
 }
 
 /** When the state changes next although nobody says anything. @param now RFC 3339 */
-export function nextMailAt(
+export function getNextMailTime(
   {
     kind,
     updates,
@@ -173,7 +173,7 @@ export type AnnouncementView = Omit<AnnouncementDoc, 'mails' | 'mails_at' | 'mai
   state: AnnouncementState;
 };
 
-export function announcementView(doc: AnnouncementDoc, now: string): AnnouncementView {
+export function toAnnouncementView(doc: AnnouncementDoc, now: string): AnnouncementView {
   const { mails: _mails, mails_at: _at, mail_due_at: _due, ...shown } = doc;
-  return Object.assign(shown, { id: doc.id, state: stateOf(doc, now) });
+  return Object.assign(shown, { id: doc.id, state: getState(doc, now) });
 }

@@ -17,9 +17,9 @@ const SHOWN: Readonly<Record<MonitorState, ShownState>> = {
 };
 const WORST_FIRST: readonly ShownState[] = ['down', 'warning', 'maintenance', 'up', 'none'];
 
-export const shownState = (state: MonitorState): ShownState => SHOWN[state];
+export const toShownState = (state: MonitorState): ShownState => SHOWN[state];
 
-export const worst = (states: Iterable<ShownState>): ShownState => {
+export const findWorst = (states: Iterable<ShownState>): ShownState => {
   const found = new Set(states);
   return WORST_FIRST.find((state) => found.has(state)) ?? 'none';
 };
@@ -40,7 +40,7 @@ export interface ComponentCondition {
 const DAY_SECONDS = 86_400;
 
 /** @param today days since 1970, UTC */
-export function conditionOf(monitors: readonly MonitorCondition[], today: number): ComponentCondition {
+export function getCondition(monitors: readonly MonitorCondition[], today: number): ComponentCondition {
   const oldest = today - DAYS + 1;
   const [watched, warning, down] = [0, 0, 0].map(() => Array.from({ length: DAYS }, () => 0)) as [
     number[],
@@ -63,13 +63,13 @@ export function conditionOf(monitors: readonly MonitorCondition[], today: number
   const sum = (list: readonly number[]): number => list.reduce((all, one) => all + one, 0);
   const all = sum(watched);
   return {
-    state: worst(monitors.map(({ state }) => shownState(state))),
-    days: watched.map((w, i) => columnOf(w, warning[i] ?? 0, down[i] ?? 0)),
+    state: findWorst(monitors.map(({ state }) => toShownState(state))),
+    days: watched.map((w, i) => toColumn(w, warning[i] ?? 0, down[i] ?? 0)),
     share: all === 0 ? null : Math.max(0, 1 - sum(down) / all),
   };
 }
 
-function columnOf(watched: number, warning: number, down: number): DayColumn {
+function toColumn(watched: number, warning: number, down: number): DayColumn {
   const minutes = (seconds: number): number => Math.ceil(seconds / 60);
   if (down > 0) return { state: 'down', minutes: minutes(down) };
   if (warning > 0) return { state: 'warning', minutes: minutes(warning) };
@@ -77,7 +77,7 @@ function columnOf(watched: number, warning: number, down: number): DayColumn {
 }
 
 /** The monitors of a component, each once. @param all of the page */
-export function monitorsOf({ sources, subtree }: Component, all: MonitorFamily): MonitorCondition[] {
+export function listComponentMonitors({ sources, subtree }: Component, all: MonitorFamily): MonitorCondition[] {
   const found = new Map<string, MonitorCondition>();
   const queue = subtree === null ? [] : [subtree];
   for (const source of sources) {
@@ -100,7 +100,7 @@ export interface MonitorFamily {
   below: ReadonlyMap<string, readonly string[]>;
 }
 
-export function familyOf(monitors: readonly MonitorCondition[]): MonitorFamily {
+export function buildFamily(monitors: readonly MonitorCondition[]): MonitorFamily {
   const below = new Map<string, string[]>();
   for (const { source, parent_source } of monitors) {
     if (parent_source === null) continue;

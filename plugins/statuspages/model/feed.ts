@@ -4,9 +4,9 @@
  */
 import { xmlText } from '../../../lib/text/xml.js';
 import type { AnnouncementDoc, AnnouncementUpdate } from './announcement.js';
-import { STATE_WORDS } from './words.js';
+import { STATE_WORDS } from './labels.js';
 
-export const MOST_ENTRIES = 50;
+export const MAX_FEED_ENTRIES = 50;
 
 export interface Feed {
   title: string;
@@ -27,7 +27,7 @@ interface Entry {
 }
 
 /** Newest first. */
-function entriesOf(announcements: readonly AnnouncementDoc[]): Entry[] {
+function listEntries(announcements: readonly AnnouncementDoc[]): Entry[] {
   const entry = ({ title, components }: AnnouncementDoc, { id, at, state, text }: AnnouncementUpdate): Entry => {
     const about = components.length === 0 ? '' : `\n\n${components.join(', ')}`;
     return { id: `urn:uuid:${id}`, at, title: `${title}: ${STATE_WORDS[state].toLowerCase()}`, text: text + about };
@@ -35,30 +35,30 @@ function entriesOf(announcements: readonly AnnouncementDoc[]): Entry[] {
   return announcements
     .flatMap((one) => one.updates.map((update) => entry(one, update)))
     .toSorted((a, b) => (a.at < b.at ? 1 : -1))
-    .slice(0, MOST_ENTRIES);
+    .slice(0, MAX_FEED_ENTRIES);
 }
 
 const HEAD = '<?xml version="1.0" encoding="utf-8"?>\n';
-const utc = (at: string): string => new Date(at).toUTCString();
+const formatUtc = (at: string): string => new Date(at).toUTCString();
 
-export function rss({ title, url, self, updated, announcements }: Feed): string {
-  const entries = entriesOf(announcements);
+export function renderRss({ title, url, self, updated, announcements }: Feed): string {
+  const entries = listEntries(announcements);
   const items = entries.map(
     (one) =>
       `<item><title>${xmlText(one.title)}</title><link>${xmlText(url)}</link><guid isPermaLink="false">${one.id}</guid>` +
-      `<pubDate>${utc(one.at)}</pubDate><description>${xmlText(one.text)}</description></item>\n`,
+      `<pubDate>${formatUtc(one.at)}</pubDate><description>${xmlText(one.text)}</description></item>\n`,
   );
   return (
     `${HEAD}<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel>\n` +
     `<title>${xmlText(title)}</title><link>${xmlText(url)}</link><description>${xmlText(title)}</description>\n` +
     `<atom:link href="${xmlText(self)}" rel="self" type="application/rss+xml"/>\n` +
-    `<lastBuildDate>${utc(entries[0]?.at ?? updated)}</lastBuildDate>\n${items.join('')}</channel></rss>\n`
+    `<lastBuildDate>${formatUtc(entries[0]?.at ?? updated)}</lastBuildDate>\n${items.join('')}</channel></rss>\n`
   );
 }
 
 /** @param id of the page */
-export function atom({ title, url, self, updated, announcements }: Feed, id: string): string {
-  const entries = entriesOf(announcements);
+export function renderAtom({ title, url, self, updated, announcements }: Feed, id: string): string {
+  const entries = listEntries(announcements);
   const items = entries.map(
     (one) =>
       `<entry><id>${one.id}</id><title>${xmlText(one.title)}</title><updated>${one.at}</updated>` +

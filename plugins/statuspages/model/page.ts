@@ -8,13 +8,13 @@ import type { Doc } from '../../../ports/store.js';
 /** Days of bars. */
 export const DAYS = 90;
 /** Monitors of one page when it is saved, all components together. */
-export const MOST_MONITORS = 5_000;
+export const MAX_PAGE_MONITORS = 5_000;
 /** Monitors that are looked at: branches grow after the page was saved. */
-export const MOST_SHOWN = 2 * MOST_MONITORS;
+export const MAX_SHOWN_MONITORS = 2 * MAX_PAGE_MONITORS;
 /** bcrypt reads no more. */
 export const MAX_PASSWORD_BYTES = 72;
-export const MOST_COMPONENTS = 50;
-export const MOST_SOURCES = 100;
+export const MAX_COMPONENTS = 50;
+export const MAX_COMPONENT_SOURCES = 100;
 
 /** What visitors see by one name: any number of monitors, of which the worst decides. */
 export interface Component {
@@ -99,7 +99,7 @@ export const componentBody = named(
   'StatusPageComponentFields',
   joi.object({
     name: joi.string().trim().min(1).max(100).required().description('What visitors read; unique on the page'),
-    sources: joi.array().items(sourceText).max(MOST_SOURCES).description('Monitors by themselves'),
+    sources: joi.array().items(sourceText).max(MAX_COMPONENT_SOURCES).description('Monitors by themselves'),
     subtree: sourceText.allow(null).description('A monitor with everything below it'),
     details: joi.boolean().description('Show names and states of those of its monitors that are public'),
   }),
@@ -142,7 +142,7 @@ const fields = {
     .description(
       `Visitors must enter it to see the page; at most ${MAX_PASSWORD_BYTES} bytes of UTF-8. null removes it. It is never answered`,
     ),
-  components: joi.array().items(componentBody).max(MOST_COMPONENTS).description('In the order of the page'),
+  components: joi.array().items(componentBody).max(MAX_COMPONENTS).description('In the order of the page'),
 };
 const slug = joi
   .string()
@@ -206,15 +206,15 @@ export type StatusPageView = Omit<StatusPageDoc, 'host' | 'preview_key' | 'passw
 export const hasPassword = ({ password }: Pick<StatusPageDoc, 'password'>): boolean =>
   password !== null && password !== undefined;
 
-export const pathOf = (slugged: Pick<StatusPageDoc, 'slug'>): string => `/status-page/${slugged.slug}`;
+export const getPagePath = (slugged: Pick<StatusPageDoc, 'slug'>): string => `/status-page/${slugged.slug}`;
 
 /** @param baseUrl of the service, without a slash at its end */
-export function viewOf(
+export function toStatusPageView(
   { preview_key, password, subscriptions = false, rev: _rev, host, ...page }: StatusPageDoc,
   baseUrl: string,
 ): StatusPageView {
-  const url = host === undefined ? `${baseUrl}${pathOf(page)}` : `https://${host}/`;
-  const preview_url = `${baseUrl}${pathOf(page)}/preview/${preview_key}`;
+  const url = host === undefined ? `${baseUrl}${getPagePath(page)}` : `https://${host}/`;
+  const preview_url = `${baseUrl}${getPagePath(page)}/preview/${preview_key}`;
   return {
     ...page,
     id: page.id,

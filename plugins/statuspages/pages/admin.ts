@@ -11,38 +11,38 @@ import {
 } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import { LOGO_BYTES, LOGO_TYPES } from '../../../lib/brand/logo.js';
-import { mayNameHost } from '../caller.js';
-import { announcementView } from '../model/announcement.js';
+import { canSetHost } from '../caller.js';
+import { toAnnouncementView } from '../model/announcement.js';
 import type { Component, ComponentFields, PageFields, StatusPageDoc } from '../model/page.js';
-import { STATE_WORDS } from '../model/words.js';
+import { STATE_WORDS } from '../model/labels.js';
 import type { StatusPageServices } from '../services.js';
-import { announcementPages } from './announcements.js';
-import { componentFields, idParams, pageFields, typed } from './forms.js';
+import { buildAnnouncementPages } from './announcements.js';
+import { readComponentFields, idParams, readPageFields, getFormFields } from './forms.js';
 
 const access = { session: 'member' } as const;
 const title = 'Status pages';
 const LIST = '/status-pages';
-const ANNOUNCED = 50;
+const MAX_SHOWN_ANNOUNCEMENTS = 50;
 
-export const hrefOf = (id: string): string => `${LIST}/${encodeURIComponent(id)}`;
+export const getPageHref = (id: string): string => `${LIST}/${encodeURIComponent(id)}`;
 
 const to = (location: string, message: string): Redirect => new Redirect(location, { tone: 'success', message });
 
-export function adminPages(services: StatusPageServices): PageSpec[] {
+export function buildAdminPages(services: StatusPageServices): PageSpec[] {
   const { pages, announcements, projects, clock, timezone } = services;
   const input = { params: idParams };
   const need = ({ params, principal }: HttpRequest): Promise<StatusPageDoc> =>
-    pages.need(params['id'] ?? '', principal);
+    pages.getPage(params['id'] ?? '', principal);
 
   const editor = async (request: HttpRequest, problem?: Problem): Promise<View> => {
     const known = request.params['id'] === undefined ? null : pages.view(await need(request));
     const all = await projects.list();
     return new View('page-form', {
-      form: problem === undefined ? (known ?? { timezone }) : typed(request),
+      form: problem === undefined ? (known ?? { timezone }) : getFormFields(request),
       known,
-      may_host: mayNameHost(request.principal),
-      action: known === null ? `${LIST}/new` : `${hrefOf(known.id)}/edit`,
-      back: known === null ? LIST : hrefOf(known.id),
+      may_host: canSetHost(request.principal),
+      action: known === null ? `${LIST}/new` : `${getPageHref(known.id)}/edit`,
+      back: known === null ? LIST : getPageHref(known.id),
       projects: all.map(({ slug, name }) => ({ value: slug, label: name })),
       crumbs: [{ label: title, href: LIST }, { label: known?.title ?? 'New status page' }],
       ...problem,
@@ -51,23 +51,23 @@ export function adminPages(services: StatusPageServices): PageSpec[] {
 
   const detail = async (request: HttpRequest, problem?: Problem): Promise<View> => {
     const doc = await need(request);
-    const { items } = await announcements.page(doc, ANNOUNCED);
+    const { items } = await announcements.listPage(doc, MAX_SHOWN_ANNOUNCEMENTS);
     const now = clock.iso();
     return new View('page-detail', {
       title: doc.title,
       page: pages.view(doc),
-      components: doc.components.map((one, i) => Object.assign(rowOf(one, i), one)),
+      components: doc.components.map((one, i) => Object.assign(toRow(one, i), one)),
       announcements: items.map((one) => {
-        const view = announcementView(one, now);
+        const view = toAnnouncementView(one, now);
         return Object.assign({}, view, {
           word: STATE_WORDS[view.state],
-          href: `${hrefOf(doc.id)}/announcements/${one.id}`,
+          href: `${getPageHref(doc.id)}/announcements/${one.id}`,
         });
       }),
-      here: hrefOf(doc.id),
+      here: getPageHref(doc.id),
       types: LOGO_TYPES.join(','),
       logo_kib: LOGO_BYTES / 1024,
-      form: problem === undefined ? {} : typed(request),
+      form: problem === undefined ? {} : getFormFields(request),
       crumbs: [{ label: title, href: LIST }, { label: doc.title }],
       ...problem,
     });
@@ -83,7 +83,7 @@ export function adminPages(services: StatusPageServices): PageSpec[] {
       { path: `${LIST}/{id}${path}`, title, access, input, ...more },
       async (request) => {
         const page = await need(request);
-        return to(hrefOf(page.id), await run(request, page));
+        return to(getPageHref(page.id), await run(request, page));
       },
       (request, problem) => detail(request, problem),
     );
@@ -122,9 +122,9 @@ export function adminPages(services: StatusPageServices): PageSpec[] {
     formPage(
       { path: `${LIST}/new`, title: 'New status page', access, creates: true },
       async (request) => {
-        const fields = pageFields(request, true) as PageFields & { slug: string; title: string };
+        const fields = readPageFields(request, true) as PageFields & { slug: string; title: string };
         const made = await pages.create(fields, request.principal);
-        return to(hrefOf(made.id), 'The page is made. Add its components, look at the preview, and publish it.');
+        return to(getPageHref(made.id), 'The page is made. Add its components, look at the preview, and publish it.');
       },
       (request, problem) => editor(request, problem),
     ),
@@ -134,8 +134,8 @@ export function adminPages(services: StatusPageServices): PageSpec[] {
       { path: `${LIST}/{id}/edit`, title: 'Edit status page', access, input },
       async (request) => {
         const { id } = await need(request);
-        await pages.edit(id, pageFields(request, false), request.principal);
-        return to(hrefOf(id), 'Saved.');
+        await pages.edit(id, readPageFields(request, false), request.principal);
+        return to(getPageHref(id), 'Saved.');
       },
       (request, problem) => editor(request, problem),
     ),
@@ -150,7 +150,7 @@ export function adminPages(services: StatusPageServices): PageSpec[] {
     action(
       '/logo',
       async (request, page) => {
-        const file = typed(request)['logo'] as FormFile | undefined;
+        const file = getFormFields(request)['logo'] as FormFile | undefined;
         if (!Buffer.isBuffer(file?.bytes)) throw invalid({ logo: 'is required' });
         await pages.setLogo(page.id, file.bytes, request.principal);
         return 'The page has its logo.';
@@ -162,14 +162,14 @@ export function adminPages(services: StatusPageServices): PageSpec[] {
       return 'The page has no logo any more.';
     }),
     action('/components', async (request, page) => {
-      const fields = componentFields(request);
+      const fields = readComponentFields(request);
       await change(request, page, { components: [...page.components, fields] });
       return `${fields.name} is on the page.`;
     }),
     action(
       '/components/{n}',
       async (request, page) => {
-        const fields = componentFields(request);
+        const fields = readComponentFields(request);
         await change(
           request,
           page,
@@ -208,16 +208,16 @@ export function adminPages(services: StatusPageServices): PageSpec[] {
       },
       (request, problem) => detail(request, problem),
     ),
-    ...announcementPages(services),
+    ...buildAnnouncementPages(services),
   ];
 }
 
-const rowOf = (component: Component, i: number) => ({
+const toRow = (component: Component, i: number) => ({
   n: i + 1,
   first: i === 0,
-  monitors: monitorsOf(component),
+  monitors: formatSources(component),
   lines: component.subtree ?? component.sources.join('\n'),
 });
 
-const monitorsOf = ({ sources, subtree }: Component): string =>
+const formatSources = ({ sources, subtree }: Component): string =>
   subtree === null ? sources.join(', ') : [`${subtree} and everything below it`, ...sources].join(', ');

@@ -9,25 +9,25 @@ import {
   type PageSpec,
   type Problem,
 } from '../../../kernel/contract.js';
-import { announcementView, statesOf, type AnnouncementDoc } from '../model/announcement.js';
+import { toAnnouncementView, listStates, type AnnouncementDoc } from '../model/announcement.js';
 import type { StatusPageDoc } from '../model/page.js';
-import { STATE_WORDS } from '../model/words.js';
+import { STATE_WORDS } from '../model/labels.js';
 import type { StatusPageServices } from '../services.js';
-import { announcementFields, idParams, typed, updateFields } from './forms.js';
+import { readAnnouncementFields, idParams, getFormFields, readUpdateFields } from './forms.js';
 
 const access = { session: 'member' } as const;
 const title = 'Announcement';
 const LIST = '/status-pages';
 
-export function announcementPages({ pages, announcements, clock, timezone }: StatusPageServices): PageSpec[] {
+export function buildAnnouncementPages({ pages, announcements, clock, timezone }: StatusPageServices): PageSpec[] {
   const base = `${LIST}/{id}/announcements`;
   const hrefOf = ({ id }: StatusPageDoc): string => `${LIST}/${id}`;
   const input = { params: idParams.append({ announcement: joi.string().guid().required() }) };
   const need = ({ params, principal }: HttpRequest): Promise<StatusPageDoc> =>
-    pages.need(params['id'] ?? '', principal);
+    pages.getPage(params['id'] ?? '', principal);
   const both = async (request: HttpRequest): Promise<[StatusPageDoc, AnnouncementDoc]> => {
     const page = await need(request);
-    return [page, await announcements.need(page, request.params['announcement'] ?? '')];
+    return [page, await announcements.getAnnouncement(page, request.params['announcement'] ?? '')];
   };
   const crumbsOf = (page: StatusPageDoc, label: string) => [
     { label: 'Status pages', href: LIST },
@@ -38,7 +38,7 @@ export function announcementPages({ pages, announcements, clock, timezone }: Sta
   const writer = async (request: HttpRequest, problem?: Problem): Promise<View> => {
     const page = await need(request);
     const kind = request.query['kind'] === 'maintenance' ? 'maintenance' : 'incident';
-    const form: Record<string, unknown> = problem === undefined ? { kind } : typed(request);
+    const form: Record<string, unknown> = problem === undefined ? { kind } : getFormFields(request);
     const chosen = new Set([form['components'] ?? []].flat());
     return new View('announcement-form', {
       form,
@@ -54,15 +54,15 @@ export function announcementPages({ pages, announcements, clock, timezone }: Sta
 
   const detail = async (request: HttpRequest, problem?: Problem): Promise<View> => {
     const [page, doc] = await both(request);
-    const view = announcementView(doc, clock.iso());
+    const view = toAnnouncementView(doc, clock.iso());
     return new View('announcement', {
       title: doc.title,
       page: pages.view(page),
       announcement: view,
       word: STATE_WORDS[view.state],
       updates: doc.updates.toReversed().map((one) => Object.assign({ word: STATE_WORDS[one.state] }, one)),
-      states: statesOf(doc.kind).map((value) => ({ value, label: STATE_WORDS[value] })),
-      form: problem === undefined ? { state: view.state } : typed(request),
+      states: listStates(doc.kind).map((value) => ({ value, label: STATE_WORDS[value] })),
+      form: problem === undefined ? { state: view.state } : getFormFields(request),
       here: `${hrefOf(page)}/announcements/${doc.id}`,
       back: hrefOf(page),
       crumbs: crumbsOf(page, doc.title),
@@ -84,7 +84,7 @@ export function announcementPages({ pages, announcements, clock, timezone }: Sta
         const page = await need(request);
         const made = await announcements.create(
           page,
-          announcementFields(request, zoneOf(request.principal, timezone)),
+          readAnnouncementFields(request, zoneOf(request.principal, timezone)),
           request.principal,
         );
         const message = page.published ? 'Visitors are told.' : 'Visitors are told once the page is published.';
@@ -97,7 +97,7 @@ export function announcementPages({ pages, announcements, clock, timezone }: Sta
       { path: `${base}/{announcement}`, title, access, creates: true, input },
       async (request) => {
         const [page, { id }] = await both(request);
-        await announcements.update(page, id, updateFields(request), request.principal);
+        await announcements.update(page, id, readUpdateFields(request), request.principal);
         return new Redirect(`${hrefOf(page)}/announcements/${id}`, { tone: 'success', message: 'Visitors are told.' });
       },
       detail,

@@ -2,8 +2,8 @@
 import { Redirect, Reply, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { hasPassword, type StatusPageDoc } from '../model/page.js';
-import { TOO_MANY, type PageLock } from '../shown/page-lock.js';
-import { typed } from './forms.js';
+import { TOO_MANY, type PageLock } from '../public-page/page-lock.js';
+import { getFormFields } from './forms.js';
 
 /** `challenge`: 401 that asks programs for HTTP Basic; `error`: 401 that makes no browser ask. */
 export type LockedAnswer = 'form' | 'challenge' | 'error';
@@ -18,7 +18,7 @@ const LOCKED = 'This status page is protected by a password.';
  * The form shows nothing of the page: its title and its logo are protected too.
  * @param action null: the address that the form was sent to
  */
-function passwordForm(action: string | null, problem: string | null, status: number): View {
+function renderPasswordForm(action: string | null, problem: string | null, status: number): View {
   const code = status === 429 ? 'rate_limited' : 'unauthorized';
   return new View('password-form', { action, problem })
     .withRefusal(status, { code, message: problem ?? LOCKED, fields: {} })
@@ -29,7 +29,7 @@ function passwordForm(action: string | null, problem: string | null, status: num
 
 /** @param path of the page @throws ServiceError unauthorized */
 export function answerLocked(locked: LockedAnswer, path: string): View {
-  if (locked === 'form') return passwordForm(`${path}/password`, null, 401);
+  if (locked === 'form') return renderPasswordForm(`${path}/password`, null, 401);
   const headers = {
     'cache-control': 'private, no-store',
     ...(locked === 'challenge' && { 'www-authenticate': CHALLENGE }),
@@ -38,7 +38,7 @@ export function answerLocked(locked: LockedAnswer, path: string): View {
 }
 
 /** A page that is shown, or a form that was answered with the page, came with the right password. */
-export function provesPassword({ params, address }: HttpRequest, answer: object): string | null {
+export function hasPagePassword({ params, address }: HttpRequest, answer: object): string | null {
   const isRight =
     answer instanceof Redirect
       ? answer.cookies.length > 0
@@ -47,7 +47,7 @@ export function provesPassword({ params, address }: HttpRequest, answer: object)
 }
 
 /** The form's target. */
-export function passwordPage(
+export function buildPasswordPage(
   lock: PageLock,
   page: Required<Pick<PageSpec, 'input'>> & {
     /** Below the page's own path. */
@@ -62,26 +62,33 @@ export function passwordPage(
     path: `/status-page/{slug}${page.path}/password`,
     title: 'Status',
     access: 'public',
-    limits: { bucket: 'login', proves: provesPassword },
+    limits: { bucket: 'login', proves: hasPagePassword },
     onOwnHosts: true,
     input: page.input,
-    again: ({ message }) => passwordForm(null, message, 403),
+    again: ({ message }) => renderPasswordForm(null, message, 403),
     handle: async (request) => {
       const found = await page.page(request);
       const home = page.home(found, request);
-      return hasPassword(found) ? unlock(lock, found, request, home) : new Redirect(home);
+      return hasPassword(found) ? unlockPage(lock, found, request, home) : new Redirect(home);
     },
   };
 }
 
-async function unlock(lock: PageLock, page: StatusPageDoc, request: HttpRequest, home: string): Promise<PageResult> {
-  const { password } = typed(request);
+async function unlockPage(
+  lock: PageLock,
+  page: StatusPageDoc,
+  request: HttpRequest,
+  home: string,
+): Promise<PageResult> {
+  const { password } = getFormFields(request);
   try {
     const cookie = await lock.unlock(page, typeof password === 'string' ? password : '', request.address);
-    return cookie === null ? passwordForm(null, 'The password is wrong.', 401) : new Redirect(home).cookie(cookie);
+    return cookie === null
+      ? renderPasswordForm(null, 'The password is wrong.', 401)
+      : new Redirect(home).cookie(cookie);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'rate_limited') throw error;
-    const view = passwordForm(null, TOO_MANY, 429);
+    const view = renderPasswordForm(null, TOO_MANY, 429);
     for (const [name, value] of Object.entries(error.headers ?? {})) view.header(name, value);
     return view;
   }

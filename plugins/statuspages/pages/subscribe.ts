@@ -12,15 +12,15 @@ import {
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { networkOf } from '../../../lib/addresses.js';
 import { hashToken, parseEmail } from '../model/subscriber.js';
-import { pathOf, type StatusPageDoc } from '../model/page.js';
+import { getPagePath, type StatusPageDoc } from '../model/page.js';
 import type { StatusPageServices } from '../services.js';
-import { typed } from './forms.js';
+import { getFormFields } from './forms.js';
 import { answerLocked, type FindPage } from './password.js';
 
 const SLUG = joi.string().max(64).required();
 const TOKEN = joi.string().max(200).required();
 const title = 'Updates by e-mail';
-const SENT =
+const SENT_MESSAGE =
   'If this address can get updates, a mail is on its way to it. Open the link in that mail within 24 hours and confirm it there.';
 
 interface Shown {
@@ -34,13 +34,13 @@ interface Shown {
 }
 
 /** @param published finds a page that visitors may know */
-export function subscribePages(services: StatusPageServices, published: FindPage): PageSpec[] {
+export function buildSubscribePages(services: StatusPageServices, published: FindPage): PageSpec[] {
   const { subscribers, news, lock } = services;
   const show = (page: StatusPageDoc, shown: Shown, status = 200): View =>
     new View('subscribe', {
       page: { title: page.title },
-      base: pathOf(page),
-      brand: `${pathOf(page)}/brand.css`,
+      base: getPagePath(page),
+      brand: `${getPagePath(page)}/brand.css`,
       asks_email: shown.email !== undefined,
       ...shown,
     })
@@ -51,7 +51,7 @@ export function subscribePages(services: StatusPageServices, published: FindPage
       .header('referrer-policy', 'no-referrer');
   const open = async (request: HttpRequest): Promise<StatusPageDoc> => {
     const page = await published(request);
-    if (!services.pages.takesSubscribers(page)) throw notFound('such page');
+    if (!services.pages.canTakeSubscribers(page)) throw notFound('such page');
     return page;
   };
   const at = (
@@ -74,33 +74,33 @@ export function subscribePages(services: StatusPageServices, published: FindPage
   const subscribe = async (request: HttpRequest): Promise<PageResult> => {
     const page = await open(request);
     if (!lock.isOpen(page, request)) return answerLocked('error', request.path);
-    const given = typed(request)['email'];
+    const given = getFormFields(request)['email'];
     const email = parseEmail(given);
     const form = { ...asked, email: typeof given === 'string' ? given.slice(0, 254) : '' };
     if (email === null) return show(page, { ...form, problem: 'Give an e-mail address such as ada@example.com.' }, 422);
     try {
       await services.countAttempt(`status-subscribe:${networkOf(request.address)}`);
     } catch (error) {
-      return refuse(error, (problem) => show(page, { ...form, problem }, 429));
+      return renderRejection(error, (problem) => show(page, { ...form, problem }, 429));
     }
     try {
       // Answered the same, whether or not a mail goes out.
       if (await isFresh(services, email)) {
-        const { subscriber, token } = await subscribers.enter(page, email);
+        const { subscriber, token } = await subscribers.addPending(page, email);
         await news.askToConfirm(page, subscriber, token);
       }
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
       return show(page, { heading: asked.heading, problem: error.message }, 409);
     }
-    return show(page, { heading: 'Look into your mailbox', text: SENT });
+    return show(page, { heading: 'Look into your mailbox', text: SENT_MESSAGE });
   };
 
   const confirmation = async (request: HttpRequest): Promise<PageResult> => {
     const page = await open(request);
     const found = await subscribers.findPending(page, request.params['token'] ?? '');
     return found === null
-      ? show(page, EXPIRED, 410)
+      ? show(page, EXPIRED_MESSAGE, 410)
       : show(page, {
           heading: 'Confirm your address',
           text: `Get updates of ${page.title} by e-mail.`,
@@ -112,14 +112,14 @@ export function subscribePages(services: StatusPageServices, published: FindPage
     const isConfirmed = await subscribers.confirm(page, request.params['token'] ?? '');
     return isConfirmed
       ? show(page, { heading: 'Your address is confirmed', text: 'Each mail has a link by which you unsubscribe.' })
-      : show(page, EXPIRED, 410);
+      : show(page, EXPIRED_MESSAGE, 410);
   };
   /** What a mail says works for ever, also under a new slug, or where the page takes no subscribers any more. */
   const leaving = async ({ params }: HttpRequest): Promise<{ id: string; page: StatusPageDoc }> => {
-    const found = await subscribers.findLeaving(params['token'] ?? '');
+    const found = await subscribers.findByUnsubscribeToken(params['token'] ?? '');
     const { slug = '' } = params;
     const own = found?.subscriber?.page_id;
-    const page = own === undefined ? await services.pages.bySlug(slug) : await services.pages.byId(own);
+    const page = own === undefined ? await services.pages.findBySlug(slug) : await services.pages.findById(own);
     if (found === null || page === null) throw notFound('such page');
     return { id: found.id, page };
   };
@@ -127,7 +127,7 @@ export function subscribePages(services: StatusPageServices, published: FindPage
   return [
     at('GET', '/subscribe', async (request) => {
       const page = await open(request);
-      return lock.isOpen(page, request) ? show(page, { ...asked, email: '' }) : new Redirect(pathOf(page));
+      return lock.isOpen(page, request) ? show(page, { ...asked, email: '' }) : new Redirect(getPagePath(page));
     }),
     at('POST', '/subscribe', subscribe),
     at('GET', '/subscribe/confirm/{token}', confirmation),
@@ -145,13 +145,13 @@ export function subscribePages(services: StatusPageServices, published: FindPage
   ];
 }
 
-const EXPIRED: Shown = {
+const EXPIRED_MESSAGE: Shown = {
   heading: 'This link has expired',
   text: 'It counts for 24 hours and once. Subscribe again to get another.',
 };
 
 /** Mail programs unsubscribe by a POST without a form token (RFC 8058), and older ones open the address. */
-export const oneClickRoute = ({ subscribers }: StatusPageServices): RouteSpec => ({
+export const buildOneClickRoute = ({ subscribers }: StatusPageServices): RouteSpec => ({
   method: ['GET', 'POST'],
   path: '/status-page/{slug}/unsubscribe/{token}/one-click',
   summary: 'Unsubscribe from a status page, for mail programs',
@@ -161,7 +161,7 @@ export const oneClickRoute = ({ subscribers }: StatusPageServices): RouteSpec =>
   input: { params: joi.object({ slug: SLUG, token: TOKEN }), body: joi.any(), optionalBody: true },
   limits: { payload: 'raw', bytes: 4_096 },
   handle: async ({ method, path, params }) => {
-    const found = await subscribers.findLeaving(params['token'] ?? '');
+    const found = await subscribers.findByUnsubscribeToken(params['token'] ?? '');
     if (found === null) throw notFound('such page');
     if (method !== 'POST') return new Redirect(path.replace(/\/one-click$/, ''));
     await subscribers.unsubscribe(found.id);
@@ -180,7 +180,7 @@ async function isFresh({ countAttempt }: StatusPageServices, email: string): Pro
   }
 }
 
-function refuse(error: unknown, show: (problem: string) => View): View {
+function renderRejection(error: unknown, show: (problem: string) => View): View {
   if (!(error instanceof ServiceError) || error.code !== 'rate_limited') throw error;
   const view = show('Too many attempts. Try again later.');
   for (const [name, value] of Object.entries(error.headers ?? {})) view.header(name, value);

@@ -18,22 +18,22 @@ import { idParams } from './forms.js';
 const access = { session: 'member' } as const;
 const title = 'Subscribers';
 const LIST = '/status-pages';
-const SHOWN = 50;
-const BATCH = 200;
+const MAX_SHOWN_SUBSCRIBERS = 50;
+const BATCH_SIZE = 200;
 const COLUMNS = ['email', 'confirmed_at', 'created_at'] as const;
 
-const cell = (value: string | null): string => `"${withoutFormulas(value ?? '').replaceAll('"', '""')}"`;
+const formatCell = (value: string | null): string => `"${withoutFormulas(value ?? '').replaceAll('"', '""')}"`;
 
-export function subscriberPages({ pages, subscribers }: StatusPageServices): PageSpec[] {
+export function buildSubscriberPages({ pages, subscribers }: StatusPageServices): PageSpec[] {
   const need = ({ params, principal }: HttpRequest): Promise<StatusPageDoc> =>
-    pages.need(params['id'] ?? '', principal);
+    pages.getPage(params['id'] ?? '', principal);
   const hrefOf = ({ id }: StatusPageDoc): string => `${LIST}/${encodeURIComponent(id)}`;
   const query = joi.object({ cursor: joi.string().max(20_000).empty('') });
 
   const list = async (request: HttpRequest, problem?: Problem): Promise<View> => {
     const page = await need(request);
     const { cursor = null } = request.query as { cursor?: string };
-    const found = await subscribers.page(page, SHOWN, cursor);
+    const found = await subscribers.listPage(page, MAX_SHOWN_SUBSCRIBERS, cursor);
     return new View('subscribers', {
       title: `Subscribers of ${page.title}`,
       items: found.items.map((one) => toSubscriberView(one)),
@@ -41,7 +41,7 @@ export function subscriberPages({ pages, subscribers }: StatusPageServices): Pag
       most: MAX_SUBSCRIBERS,
       next_cursor: found.next,
       here: `${hrefOf(page)}/subscribers`,
-      open: pages.takesSubscribers(page),
+      open: pages.canTakeSubscribers(page),
       crumbs: [{ label: 'Status pages', href: LIST }, { label: page.title, href: hrefOf(page) }, { label: title }],
       ...problem,
     });
@@ -64,8 +64,8 @@ export function subscriberPages({ pages, subscribers }: StatusPageServices): Pag
         const page = await need(request);
         const lines = [COLUMNS.join(',')];
         for (let cursor: string | null = null, last = false; !last;) {
-          const found = await subscribers.page(page, BATCH, cursor);
-          lines.push(...found.items.map((one) => COLUMNS.map((name) => cell(one[name])).join(',')));
+          const found = await subscribers.listPage(page, BATCH_SIZE, cursor);
+          lines.push(...found.items.map((one) => COLUMNS.map((name) => formatCell(one[name])).join(',')));
           cursor = found.next;
           last = cursor === null;
         }

@@ -10,15 +10,15 @@ import { brandStyles } from '../../../lib/brand/colour.js';
 import { LOGO_HEADERS } from '../../../lib/brand/logo.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { formatBadgeJson, badgeSvg } from '../../../lib/text/badge.js';
-import { atom, rss, type Feed } from '../model/feed.js';
-import { hasPassword, pathOf, viewOf, type StatusPageDoc } from '../model/page.js';
-import { BADGE } from '../model/words.js';
+import { renderAtom, renderRss, type Feed } from '../model/feed.js';
+import { hasPassword, getPagePath, toStatusPageView, type StatusPageDoc } from '../model/page.js';
+import { BADGE } from '../model/labels.js';
 import type { StatusPageServices } from '../services.js';
-import { subscribePages } from './subscribe.js';
-import { answerLocked, passwordPage, provesPassword, type FindPage, type LockedAnswer } from './password.js';
+import { buildSubscribePages } from './subscribe.js';
+import { answerLocked, buildPasswordPage, hasPagePassword, type FindPage, type LockedAnswer } from './password.js';
 
 /** Other processes' changes are seen within it. */
-const MAX_AGE_MS = 1_600;
+const PAGE_MAX_AGE_MS = 1_600;
 const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const FEED_DAYS = 180;
 /** Shown in pages of other hosts too. */
@@ -26,10 +26,10 @@ const ANYWHERE = { 'cross-origin-resource-policy': 'cross-origin', 'access-contr
 
 type Make = (page: StatusPageDoc) => Promise<ReturnType<typeof text> | View>;
 /** @param baseUrl of the service */
-export function visitorPages(services: StatusPageServices, baseUrl: () => string): PageSpec[] {
+export function buildVisitorPages(services: StatusPageServices, baseUrl: () => string): PageSpec[] {
   const { pages, announcements, shown, clock, lock } = services;
   const find = async (slug: string): Promise<StatusPageDoc> => {
-    const page = SLUG.test(slug) ? await pages.bySlug(slug) : null;
+    const page = SLUG.test(slug) ? await pages.findBySlug(slug) : null;
     if (page === null) throw notFound('such page');
     return page;
   };
@@ -56,13 +56,13 @@ export function visitorPages(services: StatusPageServices, baseUrl: () => string
     title: 'Status',
     access: 'public',
     shared: {
-      maxAgeMs: MAX_AGE_MS,
+      maxAgeMs: PAGE_MAX_AGE_MS,
       personal: async ({ slug: name = '' }) => {
-        const page = SLUG.test(name) ? await pages.bySlug(name) : null;
+        const page = SLUG.test(name) ? await pages.findBySlug(name) : null;
         return page !== null && hasPassword(page);
       },
     },
-    limits: { bucket: 'rest', proves: provesPassword },
+    limits: { bucket: 'rest', proves: hasPagePassword },
     basic: lock,
     input,
     handle: async (request) => {
@@ -82,13 +82,13 @@ export function visitorPages(services: StatusPageServices, baseUrl: () => string
   /** What a page needs, below its own address and below that of its preview. */
   const both = (path: string, make: Make): PageSpec[] => [at(path, make), preview(path, make)];
   const feedOf = async (page: StatusPageDoc, name: string): Promise<Feed> => {
-    const { url } = viewOf(page, baseUrl());
+    const { url } = toStatusPageView(page, baseUrl());
     return {
       title: page.title,
       url,
       self: `${url.replace(/\/$/, '')}/${name}`,
       updated: page.updated_at,
-      announcements: await announcements.shown(page, isoOf(clock.now() - FEED_DAYS * DAY_MS)),
+      announcements: await announcements.listShown(page, isoOf(clock.now() - FEED_DAYS * DAY_MS)),
     };
   };
 
@@ -96,12 +96,12 @@ export function visitorPages(services: StatusPageServices, baseUrl: () => string
     at('', async (page) => new View('shown-page', await shown.context(page, false)).withoutLayout(), 'form'),
     at(
       '/feed.xml',
-      async (page) => text(rss(await feedOf(page, 'feed.xml')), 'application/rss+xml; charset=utf-8'),
+      async (page) => text(renderRss(await feedOf(page, 'feed.xml')), 'application/rss+xml; charset=utf-8'),
       'challenge',
     ),
     at(
       '/feed.atom',
-      async (page) => text(atom(await feedOf(page, 'feed.atom'), page.id), 'application/atom+xml; charset=utf-8'),
+      async (page) => text(renderAtom(await feedOf(page, 'feed.atom'), page.id), 'application/atom+xml; charset=utf-8'),
       'challenge',
     ),
     at(
@@ -120,8 +120,8 @@ export function visitorPages(services: StatusPageServices, baseUrl: () => string
       for (const [name, value] of Object.entries(ANYWHERE)) badge.header(name, value);
       return badge;
     }),
-    ...subscribePages(services, published),
-    ...both('/logo', (page) => pictureOf(shown, page)),
+    ...buildSubscribePages(services, published),
+    ...both('/logo', (page) => getPicture(shown, page)),
     ...both('/brand.css', async (page) =>
       text(brandStyles((await shown.brand(page)).colour), 'text/css; charset=utf-8'),
     ),
@@ -133,21 +133,23 @@ export function visitorPages(services: StatusPageServices, baseUrl: () => string
       },
       'form',
     ),
-    passwordPage(lock, { path: '', input: publicInput, page: published, home: homeOf }),
-    passwordPage(lock, {
+    buildPasswordPage(lock, { path: '', input: publicInput, page: published, home: getHomePath }),
+    buildPasswordPage(lock, {
       path: '/preview/{key}',
       input: previewInput,
       page: previewed,
-      home: (page) => `${pathOf(page)}/preview/${page.preview_key}`,
+      home: (page) => `${getPagePath(page)}/preview/${page.preview_key}`,
     }),
   ];
 }
 
 /** Where a visitor finds the page at the host that was asked. */
-const homeOf = (page: StatusPageDoc, { headers }: HttpRequest): string =>
-  page.host !== undefined && headers['host']?.replace(/:\d*$/, '').toLowerCase() === page.host ? '/' : pathOf(page);
+const getHomePath = (page: StatusPageDoc, { headers }: HttpRequest): string =>
+  page.host !== undefined && headers['host']?.replace(/:\d*$/, '').toLowerCase() === page.host
+    ? '/'
+    : getPagePath(page);
 
-async function pictureOf(shown: StatusPageServices['shown'], page: StatusPageDoc): Promise<ReturnType<typeof text>> {
+async function getPicture(shown: StatusPageServices['shown'], page: StatusPageDoc): Promise<ReturnType<typeof text>> {
   const logo = await shown.logo(page);
   if (logo === null) throw notFound('such picture');
   const picture = text(logo.bytes, logo.type);

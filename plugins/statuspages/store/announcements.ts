@@ -4,14 +4,14 @@ import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { all } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { normalizedTime } from '../../../lib/time.js';
-import { nameOfCaller } from '../caller.js';
+import { getPrincipalName } from '../caller.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import {
   isEnd,
-  nextMailAt,
+  getNextMailTime,
   toMarker,
-  MOST_UPDATES,
-  statesOf,
+  MAX_UPDATES,
+  listStates,
   type AnnouncementDoc,
   type AnnouncementFields,
   type AnnouncementKind,
@@ -23,9 +23,9 @@ import type { StatusPageDoc } from '../model/page.js';
 import { SubscriberNews } from '../subscriptions/news.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
-const BATCH = 200;
+const BATCH_SIZE = 200;
 /** Of one page. */
-const MOST = 2_000;
+const MAX_ANNOUNCEMENTS = 2_000;
 
 export interface AnnouncementEdit {
   title?: string;
@@ -42,7 +42,7 @@ export class Announcements {
   ) {}
 
   /** Newest first, by when they begin. */
-  async page(
+  async listPage(
     { id: page_id }: StatusPageDoc,
     limit: number,
     cursor: string | null = null,
@@ -52,14 +52,14 @@ export class Announcements {
   }
 
   /** What visitors are shown: what goes on, and what began since then. */
-  async shown({ id: page_id }: StatusPageDoc, since: string): Promise<AnnouncementDoc[]> {
+  async listShown({ id: page_id }: StatusPageDoc, since: string): Promise<AnnouncementDoc[]> {
     const { announcements } = this.deps;
     const [open, recent] = await Promise.all([
-      all(announcements, { filter: { page_id, ended_at: null }, limit: BATCH }),
+      all(announcements, { filter: { page_id, ended_at: null }, limit: BATCH_SIZE }),
       announcements.find({
         filter: { page_id, starts_at: { gte: since } },
         sort: [['starts_at', 'desc']],
-        limit: BATCH,
+        limit: BATCH_SIZE,
       }),
     ]);
     const found = new Map([...open, ...recent.items].map((one) => [one.id, one]));
@@ -67,7 +67,7 @@ export class Announcements {
   }
 
   /** @throws ServiceError not_found */
-  async need({ id: page_id }: StatusPageDoc, id: string): Promise<AnnouncementDoc> {
+  async getAnnouncement({ id: page_id }: StatusPageDoc, id: string): Promise<AnnouncementDoc> {
     const found = await this.deps.announcements.get(id);
     if (found?.page_id !== page_id) throw notFound(`announcement ${id.slice(0, 64)}`);
     return found;
@@ -79,18 +79,18 @@ export class Announcements {
     const { kind, title, text } = fields;
     const state = fields.state ?? (kind === 'incident' ? 'investigating' : 'planned');
     checkState(kind, state);
-    const starts_at = timeOf('starts_at', fields.starts_at) ?? clock.iso();
-    const ends_at = timeOf('ends_at', fields.ends_at);
+    const starts_at = parseTime('starts_at', fields.starts_at) ?? clock.iso();
+    const ends_at = parseTime('ends_at', fields.ends_at);
     checkTimes(kind, starts_at, ends_at);
-    if ((await announcements.count({ page_id: page.id })) >= MOST)
-      throw conflict(`A page has ${MOST} announcements at most: delete old ones first.`);
+    if ((await announcements.count({ page_id: page.id })) >= MAX_ANNOUNCEMENTS)
+      throw conflict(`A page has ${MAX_ANNOUNCEMENTS} announcements at most: delete old ones first.`);
     const update = this.#update(state, text, principal);
     const doc: AnnouncementDoc = {
       id: ids.uuid(),
       page_id: page.id,
       kind,
       title: cleanText(title),
-      components: componentsOf(page, fields.components ?? []),
+      components: parseComponents(page, fields.components ?? []),
       starts_at,
       ends_at,
       ended_at: isEnd(state) ? update.at : null,
@@ -98,7 +98,7 @@ export class Announcements {
       created_at: update.at,
     };
     const { mail, marker } = toMail(update);
-    const mail_due_at = nextMailAt(doc, update.at);
+    const mail_due_at = getNextMailTime(doc, update.at);
     await announcements.insert({ ...doc, mails: [mail], mails_at: marker, mail_due_at });
     await audit.record(principal, 'announcement.created', doc.id, { page: page.slug, title: doc.title, state });
     this.news.wake();
@@ -112,18 +112,18 @@ export class Announcements {
     fields: AnnouncementEdit,
     principal: Principal,
   ): Promise<AnnouncementDoc> {
-    const before = await this.need(page, id);
+    const before = await this.getAnnouncement(page, id);
     const { title, components } = fields;
     const after: AnnouncementDoc = {
       ...before,
       ...(title !== undefined && { title: cleanText(title) }),
-      ...(components !== undefined && { components: componentsOf(page, components) }),
-      starts_at: timeOf('starts_at', fields.starts_at) ?? before.starts_at,
-      ends_at: fields.ends_at === undefined ? before.ends_at : timeOf('ends_at', fields.ends_at),
+      ...(components !== undefined && { components: parseComponents(page, components) }),
+      starts_at: parseTime('starts_at', fields.starts_at) ?? before.starts_at,
+      ends_at: fields.ends_at === undefined ? before.ends_at : parseTime('ends_at', fields.ends_at),
     };
     checkTimes(after.kind, after.starts_at, after.ends_at);
     const { title: named, components: about, starts_at, ends_at } = after;
-    const mail_due_at = nextMailAt(after, this.deps.clock.iso());
+    const mail_due_at = getNextMailTime(after, this.deps.clock.iso());
     const set = { title: named, components: about, starts_at, ends_at, mail_due_at };
     await this.deps.announcements.change({ id }, { set });
     await this.deps.audit.record(principal, 'announcement.changed', id, { page: page.slug, title: named });
@@ -137,14 +137,14 @@ export class Announcements {
     { state, text }: { state: AnnouncementState; text: string },
     principal: Principal,
   ): Promise<AnnouncementDoc> {
-    const before = await this.need(page, id);
+    const before = await this.getAnnouncement(page, id);
     checkState(before.kind, state);
-    if (before.updates.length >= MOST_UPDATES) throw conflict(`An announcement has ${MOST_UPDATES} updates at most.`);
+    if (before.updates.length >= MAX_UPDATES) throw conflict(`An announcement has ${MAX_UPDATES} updates at most.`);
     const update = this.#update(state, text, principal);
     const ended_at = isEnd(state) ? update.at : null;
     const { mail, marker } = toMail(update);
-    const mail_due_at = nextMailAt({ ...before, ended_at, updates: [update] }, update.at);
-    const push = { updates: { each: [update], keep: MOST_UPDATES }, mails: { each: [mail] } };
+    const mail_due_at = getNextMailTime({ ...before, ended_at, updates: [update] }, update.at);
+    const push = { updates: { each: [update], keep: MAX_UPDATES }, mails: { each: [mail] } };
     const set = { ended_at, mails_at: marker, mail_due_at };
     const after = await this.deps.announcements.change({ id }, { set, push });
     if (after === null) throw notFound(`announcement ${id.slice(0, 64)}`);
@@ -155,14 +155,14 @@ export class Announcements {
 
   /** @throws ServiceError not_found */
   async remove(page: StatusPageDoc, id: string, principal: Principal): Promise<void> {
-    const { title } = await this.need(page, id);
+    const { title } = await this.getAnnouncement(page, id);
     await this.deps.announcements.remove({ id });
     await this.deps.audit.record(principal, 'announcement.deleted', id, { page: page.slug, title });
   }
 
   #update(state: AnnouncementState, text: string, principal: Principal): AnnouncementUpdate {
     const { ids, clock } = this.deps;
-    return { id: ids.uuid(), at: clock.iso(), state, text: cleanText(text), by: nameOfCaller(principal) };
+    return { id: ids.uuid(), at: clock.iso(), state, text: cleanText(text), by: getPrincipalName(principal) };
   }
 }
 
@@ -173,7 +173,7 @@ function toMail({ id, at, state, text }: AnnouncementUpdate): { mail: Announceme
 
 /** @throws ServiceError validation_failed */
 function checkState(kind: AnnouncementKind, state: AnnouncementState): void {
-  const states = statesOf(kind);
+  const states = listStates(kind);
   if (!states.includes(state)) throw invalid({ state: `must be one of ${states.join(', ')}` });
 }
 
@@ -186,7 +186,7 @@ function checkTimes(kind: AnnouncementKind, starts_at: string, ends_at: string |
 }
 
 /** @throws ServiceError validation_failed */
-function timeOf(field: string, text: string | null | undefined): string | null {
+function parseTime(field: string, text: string | null | undefined): string | null {
   if (text === undefined || text === null) return null;
   const time = normalizedTime(text);
   if (time === null) throw invalid({ [field]: 'must be an RFC 3339 timestamp' });
@@ -194,7 +194,7 @@ function timeOf(field: string, text: string | null | undefined): string | null {
 }
 
 /** @throws ServiceError validation_failed */
-function componentsOf({ components }: StatusPageDoc, names: readonly string[]): string[] {
+function parseComponents({ components }: StatusPageDoc, names: readonly string[]): string[] {
   const known = new Set(components.map(({ name }) => name));
   const missing = names.find((name) => !known.has(name));
   if (missing !== undefined) throw invalid({ components: `has no ${missing.slice(0, 64)}` });

@@ -7,13 +7,13 @@ import { isZone } from '../../../lib/local-time.js';
 import { all } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import type { AuditFields } from '../../../ports/domain/audit.js';
-import { mayNameHost, nameOfCaller, ownProject } from '../caller.js';
+import { canSetHost, getPrincipalName, getOwnProject } from '../caller.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import {
   hasPassword,
   MAX_PASSWORD_BYTES,
-  MOST_MONITORS,
-  viewOf,
+  MAX_PAGE_MONITORS,
+  toStatusPageView,
   type Component,
   type ComponentFields,
   type PageFields,
@@ -22,8 +22,8 @@ import {
   type StatusPageView,
 } from '../model/page.js';
 
-const MOST_PAGES = 200;
-const NEWS = { slug: 'is the slug of another status page', host: 'shows another status page' };
+const MAX_PAGES = 200;
+const TAKEN_MESSAGES = { slug: 'is the slug of another status page', host: 'shows another status page' };
 
 @injectable()
 export class StatusPages {
@@ -31,47 +31,46 @@ export class StatusPages {
 
   /** By title. A token that is bound to a project sees that project's alone. */
   async list(principal: Principal): Promise<StatusPageView[]> {
-    const own = ownProject(principal);
-    const pages = await all(this.deps.pages, { filter: own === null ? {} : { project: own }, limit: MOST_PAGES });
+    const own = getOwnProject(principal);
+    const pages = await all(this.deps.pages, { filter: own === null ? {} : { project: own }, limit: MAX_PAGES });
     return pages
       .map((page) => this.view(page))
       .toSorted((a, b) => a.title.localeCompare(b.title, 'en') || (a.slug < b.slug ? -1 : 1));
   }
 
   view(page: StatusPageDoc): StatusPageView {
-    return viewOf(page, this.deps.baseUrl());
+    return toStatusPageView(page, this.deps.baseUrl());
   }
 
   /** @param name its id or slug @throws ServiceError not_found */
-  async need(name: string, principal: Principal): Promise<StatusPageDoc> {
-    const found = (await this.deps.pages.get(name)) ?? (await this.bySlug(name));
-    return owned(ownProject(principal), found, ({ project }) => project, `status page ${name.slice(0, 64)}`);
+  async getPage(name: string, principal: Principal): Promise<StatusPageDoc> {
+    const found = (await this.deps.pages.get(name)) ?? (await this.findBySlug(name));
+    return owned(getOwnProject(principal), found, ({ project }) => project, `status page ${name.slice(0, 64)}`);
   }
 
-  byId(id: string): Promise<StatusPageDoc | null> {
+  findById(id: string): Promise<StatusPageDoc | null> {
     return this.deps.pages.get(id);
   }
 
   /** Whether visitors may subscribe to it. */
-  takesSubscribers({ subscriptions }: StatusPageDoc): boolean {
+  canTakeSubscribers({ subscriptions }: StatusPageDoc): boolean {
     return subscriptions === true && this.deps.mail()?.configured === true;
   }
 
-  async bySlug(slug: string): Promise<StatusPageDoc | null> {
+  async findBySlug(slug: string): Promise<StatusPageDoc | null> {
     const { items } = await this.deps.pages.find({ filter: { slug }, limit: 1 });
     return items[0] ?? null;
   }
 
   /** Every page with a host of its own. */
-  hosted(): Promise<StatusPageDoc[]> {
-    return all(this.deps.pages, { filter: { host: { gt: '' } }, limit: MOST_PAGES });
+  listHosted(): Promise<StatusPageDoc[]> {
+    return all(this.deps.pages, { filter: { host: { gt: '' } }, limit: MAX_PAGES });
   }
 
   /** @throws ServiceError validation_failed, unknown_project, insufficient_scope, conflict */
   async create(fields: PageFields & { slug: string; title: string }, principal: Principal): Promise<StatusPageDoc> {
     const { pages, ids, clock, audit, timezone } = this.deps;
-    if ((await pages.count({})) >= MOST_PAGES)
-      throw conflict(`There are ${MOST_PAGES} status pages, which is the most.`);
+    if ((await pages.count({})) >= MAX_PAGES) throw conflict(`There are ${MAX_PAGES} status pages, which is the most.`);
     const at = clock.iso();
     const blank: StatusPageDoc = {
       id: ids.uuid(),
@@ -83,27 +82,27 @@ export class StatusPages {
       timezone,
       indexed: false,
       published: false,
-      project: ownProject(principal),
+      project: getOwnProject(principal),
       components: [],
       logo_type: null,
       preview_key: ids.secret(24),
-      created_by: nameOfCaller(principal),
+      created_by: getPrincipalName(principal),
       created_at: at,
       updated_at: at,
       rev: 1,
     };
-    const page = await this.#with(blank, fields, principal);
-    await this.#written(() => pages.insert(page), fields);
+    const page = await this.#applyFields(blank, fields, principal);
+    await this.#runUniqueWrite(() => pages.insert(page), fields);
     await audit.record(principal, 'status_page.created', page.slug, { published: page.published });
     return page;
   }
 
   /** Writes only what is given. @throws ServiceError as `create`, and not_found */
   async edit(name: string, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
-    const before = await this.need(name, principal);
-    const after = await this.#with(before, fields, principal);
+    const before = await this.getPage(name, principal);
+    const after = await this.#applyFields(before, fields, principal);
     await this.#save(before, after, fields);
-    const change = changedFields(auditedOf(before), auditedOf(after), Object.keys(fields));
+    const change = changedFields(toAuditFields(before), toAuditFields(after), Object.keys(fields));
     const what = before.published === after.published ? 'changed' : after.published ? 'published' : 'withdrawn';
     await this.deps.audit.record(principal, `status_page.${what}`, after.slug, {}, change);
     return after;
@@ -115,7 +114,7 @@ export class StatusPages {
    */
   async remove(name: string, principal: Principal): Promise<StatusPageDoc> {
     const { pages, announcements, subscribers, logos, audit, mail } = this.deps;
-    const page = await this.need(name, principal);
+    const page = await this.getPage(name, principal);
     await announcements.remove({ page_id: page.id });
     await subscribers.remove({ page_id: page.id });
     await mail()?.drop({ subject_id: page.id });
@@ -128,7 +127,7 @@ export class StatusPages {
   /** @param bytes null: it has none any more @throws ServiceError not_found, validation_failed */
   async setLogo(name: string, bytes: Buffer | null, principal: Principal): Promise<StatusPageDoc> {
     const { logos, audit } = this.deps;
-    const before = await this.need(name, principal);
+    const before = await this.getPage(name, principal);
     const logo = bytes === null ? null : readLogo(bytes);
     if (typeof logo === 'string') throw invalid({ logo });
     const type = logo?.type ?? null;
@@ -148,7 +147,7 @@ export class StatusPages {
     const { id: _id, rev: _rev, ...rest } = after;
     const set = { ...rest, host: after.host, updated_at: this.deps.clock.iso() };
     const update = { set, inc: { rev: 1 } };
-    const saved = await this.#written(
+    const saved = await this.#runUniqueWrite(
       () => this.deps.pages.change({ id: before.id, rev: before.rev }, update as never),
       fields,
     );
@@ -156,29 +155,29 @@ export class StatusPages {
   }
 
   /** @throws ServiceError conflict */
-  async #written<T>(write: () => Promise<T>, { slug, host }: PageFields): Promise<T> {
+  async #runUniqueWrite<T>(write: () => Promise<T>, { slug, host }: PageFields): Promise<T> {
     try {
       return await write();
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
       const field = slug !== undefined && !error.index.includes('host') ? 'slug' : 'host';
       const value = field === 'slug' ? slug : host;
-      throw conflict(`${value} ${NEWS[field]}.`, { fields: { [field]: NEWS[field] } });
+      throw conflict(`${value} ${TAKEN_MESSAGES[field]}.`, { fields: { [field]: TAKEN_MESSAGES[field] } });
     }
   }
 
-  async #with(before: StatusPageDoc, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
+  async #applyFields(before: StatusPageDoc, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
     const { components, host, text, seller, password, project = before.project, ...rest } = fields;
     const timezone = rest.timezone ?? before.timezone;
     if (!isZone(timezone)) throw invalid({ timezone: 'is not the name of a time zone' });
     const { host: known, ...page } = before;
     const own = host === undefined ? known : (host ?? undefined);
-    if (own !== known && !mayNameHost(principal)) {
+    if (own !== known && !canSetHost(principal)) {
       const unlisted = [known, own].find((name) => name !== undefined && !this.deps.hosts.includes(name));
       if (unlisted !== undefined)
         throw denied(`The host ${unlisted} is not in \`statuspages.hosts\`; an administrator may set any host.`);
     }
-    if (own !== undefined && own === hostOf(this.deps.baseUrl()))
+    if (own !== undefined && own === parseHost(this.deps.baseUrl()))
       throw invalid({ host: 'is the address of the service itself' });
     const after: StatusPageDoc = {
       ...page,
@@ -187,8 +186,8 @@ export class StatusPages {
       title: cleanText(rest.title ?? before.title),
       text: text === undefined ? before.text : text ? cleanText(text) : null,
       seller: seller === undefined ? before.seller : seller ? cleanText(seller) : null,
-      project: await this.#project(project, principal),
-      components: components === undefined ? before.components : components.map(componentOf),
+      project: await this.#resolveProject(project, principal),
+      components: components === undefined ? before.components : components.map(toComponent),
       ...(own !== undefined && { host: own }),
     };
     if (rest.subscriptions === true && this.deps.mail()?.configured !== true)
@@ -196,16 +195,16 @@ export class StatusPages {
     if (password !== undefined && password !== null && Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
       throw invalid({ password: `must have at most ${MAX_PASSWORD_BYTES} bytes` });
     if (components !== undefined || after.project !== before.project) await this.#checkComponents(after);
-    return password === undefined ? after : { ...after, password: await this.#hash(password) };
+    return password === undefined ? after : { ...after, password: await this.#hashPassword(password) };
   }
 
-  async #hash(password: string | null): Promise<PagePassword | null> {
+  async #hashPassword(password: string | null): Promise<PagePassword | null> {
     const { ids, hasher } = this.deps;
     return password === null ? null : { id: ids.secret(16), hash: await hasher.hash(password) };
   }
 
-  async #project(slug: string | null, principal: Principal): Promise<string | null> {
-    const own = ownProject(principal);
+  async #resolveProject(slug: string | null, principal: Principal): Promise<string | null> {
+    const own = getOwnProject(principal);
     if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
     if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
     const fields = { project: 'is not the slug of a project' };
@@ -222,8 +221,8 @@ export class StatusPages {
       names.add(name);
     });
     const sources = components.flatMap((one) => [...one.sources, one.subtree ?? []].flat());
-    const query = { sources, project, days: 1, limit: MOST_MONITORS };
-    const tooMany = { components: `stand for more than ${MOST_MONITORS} monitors, all together` };
+    const query = { sources, project, days: 1, limit: MAX_PAGE_MONITORS };
+    const tooMany = { components: `stand for more than ${MAX_PAGE_MONITORS} monitors, all together` };
     // What is named comes first: a token of one project learns nothing of what is below another project's monitor.
     const named = await this.deps.watchdog.conditions({ ...query, subtrees: [] });
     if (!named.complete) throw invalid(tooMany);
@@ -240,17 +239,17 @@ export class StatusPages {
   }
 }
 
-const componentOf = ({ name, sources = [], subtree = null, details = false }: ComponentFields): Component => ({
+const toComponent = ({ name, sources = [], subtree = null, details = false }: ComponentFields): Component => ({
   name: cleanText(name),
   sources: [...new Set(sources)],
   subtree,
   details,
 });
 
-const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null);
+const parseHost = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null);
 
 /** What the audit log shows of it. */
-const auditedOf = ({ components, preview_key: _key, password, ...page }: StatusPageDoc): AuditFields => ({
+const toAuditFields = ({ components, preview_key: _key, password, ...page }: StatusPageDoc): AuditFields => ({
   ...(page as unknown as AuditFields),
   password: hasPassword({ password }) ? 'set' : null,
   host: page.host ?? null,

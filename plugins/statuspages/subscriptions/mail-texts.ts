@@ -2,7 +2,7 @@
 import { xmlText } from '../../../lib/text/xml.js';
 import { localOf } from '../../../lib/local-time.js';
 import type { AnnouncementDoc, AnnouncementState } from '../model/announcement.js';
-import { STATE_WORDS } from '../model/words.js';
+import { STATE_WORDS } from '../model/labels.js';
 
 export interface MailText {
   subject: string;
@@ -68,7 +68,7 @@ export interface AnnouncementNews {
 const formatTime = (at: string, zone: string): string => `${localOf(at, zone).replace('T', ' ')} (${zone})`;
 
 /** Words for planned work that begins and ends by its times. */
-const BY_TIME: Partial<Record<AnnouncementState, string>> = {
+const SCHEDULED_TEXTS: Partial<Record<AnnouncementState, string>> = {
   underway: 'The planned work has begun.',
   completed: 'The planned work has ended.',
 };
@@ -88,7 +88,7 @@ export function renderNews(
     `[${page.title}] ${title}: ${word.toLowerCase()}`,
     [
       `${toLine(title)}: ${word}`,
-      text ?? BY_TIME[state] ?? word,
+      text ?? SCHEDULED_TEXTS[state] ?? word,
       ...(times === null ? [] : [times]),
       ...(components.length === 0 ? [] : [`It is about: ${components.map(toLine).join(', ')}.`]),
     ],

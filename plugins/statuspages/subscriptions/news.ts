@@ -7,13 +7,19 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import type { MailQueue } from '../../../ports/domain/mail/mail-queue.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
-import { nextMailAt, stateOf, toMarker, type AnnouncementDoc, type AnnouncementMail } from '../model/announcement.js';
-import { viewOf, type StatusPageDoc } from '../model/page.js';
+import {
+  getNextMailTime,
+  getState,
+  toMarker,
+  type AnnouncementDoc,
+  type AnnouncementMail,
+} from '../model/announcement.js';
+import { toStatusPageView, type StatusPageDoc } from '../model/page.js';
 import type { SubscriberDoc } from '../model/subscriber.js';
 import { Subscribers } from './subscribers.js';
 import { renderAlreadySubscribed, renderConfirmation, renderNews, type MailText } from './mail-texts.js';
 
-const BATCH = 100;
+const BATCH_SIZE = 100;
 
 @injectable()
 export class SubscriberNews {
@@ -46,38 +52,38 @@ export class SubscriberNews {
   async askToConfirm(page: StatusPageDoc, subscriber: SubscriberDoc, token: string | null): Promise<void> {
     const mail = this.deps.mail();
     if (mail === undefined) return;
-    const base = this.#baseOf(page);
-    const { unsubscribe } = this.#links(page, subscriber);
+    const base = this.#getPageUrl(page);
+    const { unsubscribe } = this.#buildLinks(page, subscriber);
     const text =
       token === null
         ? renderAlreadySubscribed(page.title, unsubscribe)
         : renderConfirmation(page.title, `${base}/subscribe/confirm/${token}`);
     const id = `confirm:${this.deps.ids.uuid()}`;
-    await mail.enqueue([{ ...this.#addressed(page, subscriber, text, id), urgent: true }]);
+    await mail.enqueue([{ ...this.#toRecipientMail(page, subscriber, text, id), urgent: true }]);
   }
 
   async #drive(): Promise<void> {
     while (this.#again) {
       this.#again = false;
-      await this.#addDue();
-      for await (const doc of each(this.deps.announcements, { filter: { mails_at: { gt: '' } }, limit: BATCH }))
-        await this.#handOver(doc);
+      await this.#enqueueDue();
+      for await (const doc of each(this.deps.announcements, { filter: { mails_at: { gt: '' } }, limit: BATCH_SIZE }))
+        await this.#sendAnnouncement(doc);
     }
   }
 
   /** Planned work whose time has come gets its entry. */
-  async #addDue(): Promise<void> {
+  async #enqueueDue(): Promise<void> {
     const { announcements, clock, ids } = this.deps;
     const now = clock.iso();
-    for await (const doc of each(announcements, { filter: { mail_due_at: { gt: '', lte: now } }, limit: BATCH })) {
+    for await (const doc of each(announcements, { filter: { mail_due_at: { gt: '', lte: now } }, limit: BATCH_SIZE })) {
       const { id, mail_due_at = null } = doc;
-      const entry: AnnouncementMail = { id: ids.uuid(), at: now, state: stateOf(doc, now), text: null };
-      const set = { mails_at: toMarker(entry), mail_due_at: nextMailAt(doc, now) };
+      const entry: AnnouncementMail = { id: ids.uuid(), at: now, state: getState(doc, now), text: null };
+      const set = { mails_at: toMarker(entry), mail_due_at: getNextMailTime(doc, now) };
       await announcements.change({ id, mail_due_at }, { set, push: { mails: { each: [entry] } } });
     }
   }
 
-  async #handOver(doc: AnnouncementDoc): Promise<void> {
+  async #sendAnnouncement(doc: AnnouncementDoc): Promise<void> {
     const { pages, announcements } = this.deps;
     const page = await pages.get(doc.page_id);
     const mail = this.deps.mail();
@@ -93,20 +99,23 @@ export class SubscriberNews {
   }
 
   async #enqueue(mail: MailQueue, page: StatusPageDoc, doc: AnnouncementDoc, entry: AnnouncementMail): Promise<void> {
-    for await (const batch of this.subscribers.confirmed(page))
+    for await (const batch of this.subscribers.listConfirmed(page))
       await mail.enqueue(
         batch
           .filter(({ confirmed_at }) => confirmed_at !== null && confirmed_at <= entry.at)
           .map((subscriber) => {
-            const links = { page: viewOf(page, this.deps.baseUrl()).url, ...this.#links(page, subscriber) };
+            const links = {
+              page: toStatusPageView(page, this.deps.baseUrl()).url,
+              ...this.#buildLinks(page, subscriber),
+            };
             const text = renderNews(page, doc, entry, links);
-            return this.#addressed(page, subscriber, text, `news:${entry.id}:${subscriber.id}`);
+            return this.#toRecipientMail(page, subscriber, text, `news:${entry.id}:${subscriber.id}`);
           }),
       );
   }
 
-  #addressed(page: StatusPageDoc, subscriber: SubscriberDoc, text: MailText, id: string) {
-    const { oneClick } = this.#links(page, subscriber);
+  #toRecipientMail(page: StatusPageDoc, subscriber: SubscriberDoc, text: MailText, id: string) {
+    const { oneClick } = this.#buildLinks(page, subscriber);
     return {
       id,
       subject_id: page.id,
@@ -119,12 +128,12 @@ export class SubscriberNews {
   }
 
   /** The page's address that visitors know, without a slash at its end. */
-  #baseOf(page: StatusPageDoc): string {
-    return viewOf(page, this.deps.baseUrl()).url.replace(/\/$/, '');
+  #getPageUrl(page: StatusPageDoc): string {
+    return toStatusPageView(page, this.deps.baseUrl()).url.replace(/\/$/, '');
   }
 
-  #links(page: StatusPageDoc, subscriber: SubscriberDoc): { unsubscribe: string; oneClick: string } {
-    const unsubscribe = `${this.#baseOf(page)}/unsubscribe/${this.subscribers.unsubscribeToken(subscriber)}`;
+  #buildLinks(page: StatusPageDoc, subscriber: SubscriberDoc): { unsubscribe: string; oneClick: string } {
+    const unsubscribe = `${this.#getPageUrl(page)}/unsubscribe/${this.subscribers.createUnsubscribeToken(subscriber)}`;
     return { unsubscribe, oneClick: `${unsubscribe}/one-click` };
   }
 }

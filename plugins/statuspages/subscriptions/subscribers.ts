@@ -15,8 +15,8 @@ import {
   type SubscriberDoc,
 } from '../model/subscriber.js';
 
-const CONFIRM_MS = DAY_MS;
-const BATCH = 200;
+const CONFIRMATION_LIFETIME_MS = DAY_MS;
+const BATCH_SIZE = 200;
 
 type PageId = Pick<StatusPageDoc, 'id'>;
 
@@ -29,7 +29,7 @@ export class Subscribers {
   }
 
   /** Newest first. */
-  page({ id: page_id }: PageId, limit: number, cursor: string | null): Promise<ReadablePage<SubscriberDoc>> {
+  listPage({ id: page_id }: PageId, limit: number, cursor: string | null): Promise<ReadablePage<SubscriberDoc>> {
     const sort = [['created_at', 'desc']] as const;
     return findReadable(this.deps.subscribers, { filter: { page_id }, sort, limit, after: cursor });
   }
@@ -39,8 +39,8 @@ export class Subscribers {
   }
 
   /** Those that are confirmed, in batches. */
-  confirmed({ id: page_id }: PageId): AsyncGenerator<SubscriberDoc[]> {
-    return pages(this.deps.subscribers, { filter: { page_id, confirmed_at: { gt: '' } }, limit: BATCH });
+  listConfirmed({ id: page_id }: PageId): AsyncGenerator<SubscriberDoc[]> {
+    return pages(this.deps.subscribers, { filter: { page_id, confirmed_at: { gt: '' } }, limit: BATCH_SIZE });
   }
 
   /**
@@ -48,14 +48,17 @@ export class Subscribers {
    * @returns the subscriber with the token that confirms it; without one where it is confirmed
    * @throws ServiceError conflict where the page takes no more
    */
-  async enter({ id: page_id }: PageId, email: string): Promise<{ subscriber: SubscriberDoc; token: string | null }> {
+  async addPending(
+    { id: page_id }: PageId,
+    email: string,
+  ): Promise<{ subscriber: SubscriberDoc; token: string | null }> {
     const { subscribers, ids, clock } = this.deps;
     // Known addresses are answered the same.
     for (const confirmed_at of [null, { gt: '' }])
-      if ((await subscribers.count({ page_id, confirmed_at })) >= MAX_SUBSCRIBERS) throw full();
+      if ((await subscribers.count({ page_id, confirmed_at })) >= MAX_SUBSCRIBERS) throw createFullError();
     const key = toSubscriberKey(page_id, email);
     const token = ids.secret(43);
-    const pending = { confirm_hash: hashToken(token), confirm_until: isoOf(clock.now() + CONFIRM_MS) };
+    const pending = { confirm_hash: hashToken(token), confirm_until: isoOf(clock.now() + CONFIRMATION_LIFETIME_MS) };
     const renewed = await subscribers.change({ key, confirmed_at: null }, { set: pending });
     if (renewed !== null) return { subscriber: renewed.doc, token };
     const subscriber: SubscriberDoc = {
@@ -95,13 +98,13 @@ export class Subscribers {
   async confirm(page: PageId, token: string): Promise<boolean> {
     const found = await this.findPending(page, token);
     if (found === null) return false;
-    if ((await this.count(page)) >= MAX_SUBSCRIBERS) throw full();
+    if ((await this.count(page)) >= MAX_SUBSCRIBERS) throw createFullError();
     const { id, confirm_hash } = found;
     const set = { confirmed_at: this.deps.clock.iso(), confirm_hash: null, confirm_until: null };
     return (await this.deps.subscribers.change({ id, confirm_hash }, { set })) !== null;
   }
 
-  unsubscribeToken({ id }: SubscriberDoc): string {
+  createUnsubscribeToken({ id }: SubscriberDoc): string {
     return formatUnsubscribeToken(id, this.#linkKey);
   }
 
@@ -109,7 +112,7 @@ export class Subscribers {
    * The subscriber of a mail's link, or null where it is gone.
    * @returns null: no mail of this service has this token
    */
-  async findLeaving(token: string): Promise<{ id: string; subscriber: SubscriberDoc | null } | null> {
+  async findByUnsubscribeToken(token: string): Promise<{ id: string; subscriber: SubscriberDoc | null } | null> {
     const id = parseUnsubscribeToken(token, this.#linkKey);
     return id === null ? null : { id, subscriber: await this.deps.subscribers.get(id) };
   }
@@ -134,4 +137,4 @@ export class Subscribers {
   }
 }
 
-const full = () => conflict('This page takes no more subscribers.');
+const createFullError = () => conflict('This page takes no more subscribers.');

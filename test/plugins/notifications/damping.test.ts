@@ -20,11 +20,11 @@ describe('notifications: reminders and damping', () => {
   };
   const subjects = (): string[] => f.sent.map(({ subject }) => subject);
   const goDown = async (alarm: string): Promise<void> => {
-    await f.queue.take(f.monitor('monitor.down', alarm));
+    await f.queue.enqueueEvent(f.monitor('monitor.down', alarm));
     await sendDue(dispatcher);
   };
   const recover = async (alarm: string): Promise<void> => {
-    await f.queue.take(f.monitor('monitor.recovered', alarm));
+    await f.queue.enqueueEvent(f.monitor('monitor.recovered', alarm));
     await sendDue(dispatcher);
   };
 
@@ -45,10 +45,10 @@ describe('notifications: reminders and damping', () => {
     await f.channel({ repeat_minutes: 10 });
     await goDown('a-1');
     const word = { id: 'i:mia', timestamp: f.clock.iso(), alarm_id: 'a-1', source: 'web-1', by: 'mia' };
-    await f.queue.said(word);
+    await f.queue.enqueueAlarmWord(word);
     await pass(60);
     expect(subjects()).to.not.include('Reminder: web-1 is down');
-    await f.queue.said({ ...word, id: 'i:', by: null });
+    await f.queue.enqueueAlarmWord({ ...word, id: 'i:', by: null });
     await pass(11);
     expect(subjects()).to.include('Reminder: web-1 is down');
   });

@@ -50,7 +50,7 @@ describe('notifications: mail', () => {
     };
     dispatcher = f.dispatcher();
     await f.channel({ target: 'a@example.org, b@example.org' });
-    await f.queue.take(f.bug());
+    await f.queue.enqueueEvent(f.bug());
   });
 
   const later = async (): Promise<void> => {

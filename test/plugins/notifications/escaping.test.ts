@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  cardText,
-  htmlText,
-  slackMarkdown,
-  slackText,
-  unlinked,
+  toCardText,
+  toHtmlText,
+  toSlackMarkdown,
+  toSlackText,
+  disableAutolinks,
 } from '../../../plugins/notifications/services/escaping.js';
 
 const unseen = (text: string): string => text.replaceAll('\u200b', '');
@@ -84,25 +84,25 @@ const each = (check: (text: string) => void): void => {
 describe('notifications: text from outside', () => {
   it('contains no link and no mention for any receiver', () =>
     each((text) => {
-      for (const escaped of [unlinked, slackText, slackMarkdown, cardText, htmlText])
+      for (const escaped of [disableAutolinks, toSlackText, toSlackMarkdown, toCardText, toHtmlText])
         for (const pattern of LINKED) expect(unescaped(decoded(escaped(text)))).to.not.match(pattern);
     }));
 
   it('holds none of Slack’s brackets, and no markup where Markdown is read', () =>
     each((text) => {
-      expect(slackText(text)).to.not.match(/[<>]/);
-      expect(slackMarkdown(text)).to.not.match(/[<>]/);
-      for (const escaped of [slackMarkdown, cardText]) expect(escaped(text)).to.not.match(MARKED);
-      expect(htmlText(text)).to.not.match(/[<>"']/);
+      expect(toSlackText(text)).to.not.match(/[<>]/);
+      expect(toSlackMarkdown(text)).to.not.match(/[<>]/);
+      for (const escaped of [toSlackMarkdown, toCardText]) expect(escaped(text)).to.not.match(MARKED);
+      expect(toHtmlText(text)).to.not.match(/[<>"']/);
     }));
 
   it('reads as it was written', () =>
     each((text) => {
-      expect(unseen(unlinked(text))).to.equal(text);
-      expect(unseen(decoded(slackText(text)))).to.equal(text);
-      expect(unseen(decoded(htmlText(text)))).to.equal(text);
-      expect(unseen(unescaped(cardText(text)))).to.equal(text);
-      expect(unseen(decoded(unescaped(slackMarkdown(text))))).to.equal(text);
+      expect(unseen(disableAutolinks(text))).to.equal(text);
+      expect(unseen(decoded(toSlackText(text)))).to.equal(text);
+      expect(unseen(decoded(toHtmlText(text)))).to.equal(text);
+      expect(unseen(unescaped(toCardText(text)))).to.equal(text);
+      expect(unseen(decoded(unescaped(toSlackMarkdown(text))))).to.equal(text);
     }));
 
   it('stays as it is when it is an ordinary text', () => {
@@ -113,6 +113,6 @@ describe('notifications: text from outside', () => {
       'shop-1: 3.5 %',
       'java.io.IOException in com.example.app.Main at run.sh',
     ])
-      expect(unlinked(text)).to.equal(text);
+      expect(disableAutolinks(text)).to.equal(text);
   });
 });

@@ -82,7 +82,7 @@ export class ChannelFixture {
     emit: async (event, data, { id = '', timestamp = '' } = {}) => {
       const emitted = { id, event, timestamp, project_slug: null, data };
       this.emitted.push(emitted);
-      await this.queue.take(emitted);
+      await this.queue.enqueueEvent(emitted);
       return true;
     },
     log: this.log,
@@ -129,7 +129,7 @@ export class ChannelFixture {
   }
 
   find(id: string): Promise<Channel> {
-    return this.channels.need(ADMIN, id);
+    return this.channels.getChannel(ADMIN, id);
   }
 
   bug(severity = 'medium', tags: string[] = []): DomainEvent {

@@ -1,7 +1,7 @@
 /** Mails of other plugins: stored, sent once, and again after temporary failures. */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { StoredMails, type StoredMail } from '../../../plugins/notifications/mail/mail-queue.js';
+import { StoredMailQueue, type StoredMail } from '../../../plugins/notifications/mail/mail-queue.js';
 import { SendError } from '../../../plugins/notifications/services/sender.js';
 import type { OutgoingMail } from '../../../ports/domain/mail/mail-queue.js';
 import { ManualClock } from '../access/fixture.js';
@@ -25,8 +25,8 @@ describe('notifications: mails of other plugins', () => {
   });
 
   const rows = () => store.collection<StoredMail>('mails');
-  const open = (during?: () => Promise<void>): StoredMails =>
-    new StoredMails(
+  const open = (during?: () => Promise<void>): StoredMailQueue =>
+    new StoredMailQueue(
       rows(),
       {
         sendMail: async ({ id }) => {
@@ -56,7 +56,7 @@ describe('notifications: mails of other plugins', () => {
   });
   const states = async (): Promise<Record<string, string>> =>
     Object.fromEntries((await rows().find({ limit: 100 })).items.map(({ id, state }) => [id, state]));
-  const sendDue = async (mails: StoredMails): Promise<void> => {
+  const sendDue = async (mails: StoredMailQueue): Promise<void> => {
     mails.wake();
     await mails.idle();
   };
@@ -149,7 +149,7 @@ describe('notifications: mails of other plugins', () => {
   });
 
   it('says that no server is configured, and keeps what is handed over', async () => {
-    const mails = new StoredMails(rows(), null, clock, { warn: () => {}, error: () => {} });
+    const mails = new StoredMailQueue(rows(), null, clock, { warn: () => {}, error: () => {} });
     expect(mails.configured).to.equal(false);
     await mails.enqueue([mail('a')]);
     expect(await states()).to.deep.equal({ a: 'waiting' });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { maskTarget, type ChannelFilter } from '../../../plugins/notifications/channels/channel.js';
 import { changeBody } from '../../../plugins/notifications/channels/channel-fields.js';
 import { matchesSource, wantsNote } from '../../../plugins/notifications/channels/channel-filter.js';
-import { quietUntil, type Quiet } from '../../../plugins/notifications/channels/quiet.js';
+import { getQuietEnd, type Quiet } from '../../../plugins/notifications/channels/quiet-hours.js';
 import { buildMessage, type MessageSource } from '../../../plugins/notifications/notes/message.js';
 import { toNote } from '../../../plugins/notifications/notes/describe-event.js';
 import type { Note } from '../../../plugins/notifications/notes/note.js';
@@ -27,7 +27,7 @@ describe('notifications: quiet hours', () => {
     ['a zone of three quarters of an hour', '2026-11-20T18:00:00Z', 'Asia/Kathmandu', '2026-11-21T01:15:00Z'],
   ] as const) {
     it(name, () =>
-      expect(new Date(quietUntil(at(now), night(zone))).toISOString()).to.equal(new Date(at(end)).toISOString()),
+      expect(new Date(getQuietEnd(at(now), night(zone))).toISOString()).to.equal(new Date(at(end)).toISOString()),
     );
   }
 
@@ -42,7 +42,7 @@ describe('notifications: quiet hours', () => {
         fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Pacific/Auckland'),
         fc.integer({ min: at('2026-01-01T00:00:00Z'), max: at('2027-01-01T00:00:00Z') }),
         (from, to, timezone, now) => {
-          const end = quietUntil(now, { from, to, timezone });
+          const end = getQuietEnd(now, { from, to, timezone });
           expect(end).to.be.at.least(Math.floor(now / 60_000) * 60_000);
           expect(end - now).to.be.at.most(25 * 3_600_000);
         },

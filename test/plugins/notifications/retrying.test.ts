@@ -32,7 +32,7 @@ describe('notifications: retrying', () => {
       attempts.push(Math.round((f.clock.now() - began) / MINUTE));
       return unavailable();
     };
-    await f.queue.take(f.bug());
+    await f.queue.enqueueEvent(f.bug());
     await sendDue(dispatcher);
     await pass(25 * HOUR);
     expect(attempts.slice(0, 7)).to.deep.equal([0, 1, 6, 21, 81, 141, 201]);
@@ -42,7 +42,7 @@ describe('notifications: retrying', () => {
   it('does not retry a permanent failure', async () => {
     await f.channel();
     f.receive = gone;
-    await f.queue.take(f.bug());
+    await f.queue.enqueueEvent(f.bug());
     await sendDue(dispatcher);
     f.receive = async () => undefined;
     await pass(2 * HOUR);
@@ -53,7 +53,7 @@ describe('notifications: retrying', () => {
     const { id } = await f.channel();
     f.receive = unavailable;
     for (let i = 0; i < 200; i++) {
-      await f.queue.take(f.bug());
+      await f.queue.enqueueEvent(f.bug());
       await sendDue(dispatcher);
     }
     expect((await f.find(id)).enabled).to.equal(true);
@@ -67,7 +67,7 @@ describe('notifications: retrying', () => {
     const { id } = await f.channel();
     f.receive = gone;
     for (let i = 0; i < 200; i++) {
-      await f.queue.take(f.bug());
+      await f.queue.enqueueEvent(f.bug());
       await sendDue(dispatcher);
       f.clock.advance(7 * MINUTE);
     }
@@ -78,7 +78,7 @@ describe('notifications: retrying', () => {
     const { id } = await f.channel();
     f.receive = gone;
     for (let hour = 0; hour < 60; hour++) {
-      await f.queue.take(f.bug());
+      await f.queue.enqueueEvent(f.bug());
       f.receive = hour % 20 === 19 ? async () => undefined : gone;
       await sendDue(dispatcher);
       f.clock.advance(HOUR);
@@ -89,13 +89,13 @@ describe('notifications: retrying', () => {
   it('is disabled after 24 hours without a success, stores what comes, and sends it when enabled (W07)', async () => {
     const { id } = await f.channel();
     f.receive = unavailable;
-    await f.queue.take(f.bug());
+    await f.queue.enqueueEvent(f.bug());
     await sendDue(dispatcher);
     await pass(25 * HOUR);
     const disabled = await f.find(id);
     expect(disabled.enabled).to.equal(false);
     expect(disabled.disabled_reason).to.match(/24 hours.*HTTP 503/);
-    await f.queue.take(f.bug());
+    await f.queue.enqueueEvent(f.bug());
     await pass(HOUR);
     f.receive = async () => undefined;
     await pass(HOUR);
@@ -108,7 +108,7 @@ describe('notifications: retrying', () => {
 
   it('stores notifications of a channel that an administrator disabled', async () => {
     const { id } = await f.channel({ enabled: false });
-    await f.queue.take(f.bug());
+    await f.queue.enqueueEvent(f.bug());
     await pass(HOUR);
     expect(f.sent).to.have.length(0);
     await f.channels.change(ADMIN, id, { enabled: true });
@@ -123,12 +123,12 @@ describe('notifications: retrying', () => {
     it(`notifies a channel ${what} when another was disabled`, async () => {
       const { id } = await f.channel();
       f.receive = gone;
-      await f.queue.take(f.bug());
+      await f.queue.enqueueEvent(f.bug());
       await sendDue(dispatcher);
       await pass(24 * HOUR + MINUTE);
       expect((await f.find(id)).enabled).to.equal(true);
       const other = await f.channel({ name: 'admins', kind: 'slack', events: [...events] });
-      await f.queue.take(f.bug());
+      await f.queue.enqueueEvent(f.bug());
       await sendDue(dispatcher);
       f.receive = async () => undefined;
       await pass(2 * MINUTE);
@@ -141,7 +141,7 @@ describe('notifications: retrying', () => {
   it('waits for the time of Retry-After', async () => {
     await f.channel();
     f.receive = () => Promise.reject(new SendError('HTTP 429', false, { retryAfterMs: 10 * MINUTE }));
-    await f.queue.take(f.bug());
+    await f.queue.enqueueEvent(f.bug());
     await sendDue(dispatcher);
     f.receive = async () => undefined;
     await pass(9 * MINUTE);
@@ -161,7 +161,7 @@ describe('notifications: retrying', () => {
         reached.push(recipient);
       };
       await f.channel({ target: 'a@example.org, b@example.org, c@example.org' });
-      await f.queue.take(f.bug());
+      await f.queue.enqueueEvent(f.bug());
     });
 
     it('is retried alone when it was deferred, with the same message (W09)', async () => {
@@ -170,7 +170,7 @@ describe('notifications: retrying', () => {
       expect(reached).to.deep.equal(['a@example.org', 'c@example.org']);
       expect(await f.states()).to.deep.equal(['waiting']);
       delete results['b@example.org'];
-      await f.queue.take(f.bug());
+      await f.queue.enqueueEvent(f.bug());
       await pass(MINUTE);
       expect(reached.filter((one) => one === 'a@example.org')).to.have.length(2);
       expect(f.sent.map(({ id }) => id).filter((id, _, all) => id === all[0])).to.have.length(3);
@@ -210,7 +210,7 @@ describe('notifications: retrying', () => {
     f.limits = { notes: 10, bytes: 100_000 };
     dispatcher = f.dispatcher();
     await f.channel({ digest_minutes: 1 });
-    for (let i = 0; i < 24; i++) await f.queue.take(f.bug());
+    for (let i = 0; i < 24; i++) await f.queue.enqueueEvent(f.bug());
     await sendDue(dispatcher);
     expect(f.sent.map(({ lines }) => lines.length)).to.deep.equal([10, 10, 4]);
   });
@@ -219,7 +219,7 @@ describe('notifications: retrying', () => {
     await f.channel({ kind: 'slack' });
     f.receive = ({ lines }) =>
       lines.length > 3 ? Promise.reject(new SendError('HTTP 400', true, { content: true })) : Promise.resolve();
-    for (let i = 0; i < 17; i++) await f.queue.take(f.bug());
+    for (let i = 0; i < 17; i++) await f.queue.enqueueEvent(f.bug());
     await sendDue(dispatcher);
     expect(new Set(titles()).size).to.equal(17);
     expect(titles()).to.have.length(17);
@@ -233,7 +233,7 @@ describe('notifications: retrying', () => {
     const blocked = new Promise<void>((resolve) => (release = resolve));
     f.receive = (_message, recipient) => (recipient === '' ? blocked : Promise.resolve());
     for (let i = 0; i < 5; i++) {
-      dispatcher.wake(await f.queue.take(f.bug()));
+      dispatcher.wake(await f.queue.enqueueEvent(f.bug()));
       await sent(healthy.id, i + 1);
     }
     expect(await count(slow.id, 'sent')).to.equal(0);

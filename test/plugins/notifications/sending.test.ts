@@ -30,9 +30,9 @@ describe('notifications: sending', () => {
   it('stores an event that is emitted twice once, and nothing below the least severity', async () => {
     const channel = await f.channel({ min_severity: 'high' });
     const grave = f.bug('high');
-    expect(await f.queue.take(grave)).to.deep.equal([channel.id]);
-    expect(await f.queue.take(grave)).to.deep.equal([]);
-    expect(await f.queue.take(f.bug('medium'))).to.deep.equal([]);
+    expect(await f.queue.enqueueEvent(grave)).to.deep.equal([channel.id]);
+    expect(await f.queue.enqueueEvent(grave)).to.deep.equal([]);
+    expect(await f.queue.enqueueEvent(f.bug('medium'))).to.deep.equal([]);
     await sendDue(dispatcher);
     expect(f.sent.map(({ subject }) => subject)).to.deep.equal(['shop-1: Error 1']);
     await sendDue(dispatcher);
@@ -42,21 +42,21 @@ describe('notifications: sending', () => {
   it('uses a changed channel immediately where it was changed, and in another process within five seconds', async () => {
     const channel = await f.channel({ min_severity: 'critical' });
     const other = f.queueOf(new ChannelDirectory(f.channelRows, f.clock));
-    for (const queue of [f.queue, other]) expect(await queue.take(f.bug())).to.deep.equal([]);
+    for (const queue of [f.queue, other]) expect(await queue.enqueueEvent(f.bug())).to.deep.equal([]);
     await f.channels.change(ADMIN, channel.id, { min_severity: 'low' });
-    expect(await f.queue.take(f.bug())).to.deep.equal([channel.id]);
+    expect(await f.queue.enqueueEvent(f.bug())).to.deep.equal([channel.id]);
     f.clock.advance(5_000);
-    expect(await other.take(f.bug())).to.deep.equal([channel.id]);
+    expect(await other.enqueueEvent(f.bug())).to.deep.equal([channel.id]);
   });
 
   it('sends one message in the digest time, sums the rest up, and lets critical ones pass', async () => {
     await f.channel({ digest_minutes: 10 });
     for (const severity of ['low', 'low', 'medium']) {
-      await f.queue.take(f.bug(severity));
+      await f.queue.enqueueEvent(f.bug(severity));
       await sendDue(dispatcher);
     }
     expect(f.sent.map(({ lines }) => lines.length)).to.deep.equal([1]);
-    await f.queue.take(f.bug('critical'));
+    await f.queue.enqueueEvent(f.bug('critical'));
     await sendDue(dispatcher);
     expect(f.sent.map(({ lines }) => lines.length)).to.deep.equal([1, 1]);
     f.clock.advance(10 * MINUTE + 1);
@@ -68,9 +68,9 @@ describe('notifications: sending', () => {
     await f.channel({ quiet_from: '11:00', quiet_to: '13:30' });
     // The first run of a dispatcher corrects times that lie too far ahead.
     await sendDue(dispatcher);
-    await f.queue.take(f.bug('low'));
-    await f.queue.take(f.bug('high'));
-    await f.queue.take(f.bug('critical'));
+    await f.queue.enqueueEvent(f.bug('low'));
+    await f.queue.enqueueEvent(f.bug('high'));
+    await f.queue.enqueueEvent(f.bug('critical'));
     await sendDue(dispatcher);
     expect(f.sent.map(({ subject }) => subject)).to.deep.equal(['shop-3: Error 3']);
     f.clock.advance(89 * MINUTE);
@@ -84,10 +84,10 @@ describe('notifications: sending', () => {
   it('sends a recovery to those who were sent the fault, and to no one else', async () => {
     const one = await f.channel();
     await f.channel({ name: 'other', events: ['bug.created'] });
-    await f.queue.take(f.monitor('monitor.down', 'a-1'));
+    await f.queue.enqueueEvent(f.monitor('monitor.down', 'a-1'));
     await sendDue(dispatcher);
-    expect(await f.queue.take(f.monitor('monitor.recovered', 'a-1'))).to.deep.equal([one.id]);
-    expect(await f.queue.take(f.monitor('monitor.recovered', 'a-2'))).to.deep.equal([]);
+    expect(await f.queue.enqueueEvent(f.monitor('monitor.recovered', 'a-1'))).to.deep.equal([one.id]);
+    expect(await f.queue.enqueueEvent(f.monitor('monitor.recovered', 'a-2'))).to.deep.equal([]);
     await sendDue(dispatcher);
     expect(f.sent.map(({ subject }) => subject)).to.deep.equal(['web-1 is down', 'web-1 has recovered']);
   });
@@ -95,17 +95,19 @@ describe('notifications: sending', () => {
   it('sends an acknowledgement once to those who were sent the alarm, and its end after it', async () => {
     const one = await f.channel();
     await f.channel({ name: 'other', events: ['bug.created'] });
-    await f.queue.take(f.monitor('monitor.down', 'a-1'));
+    await f.queue.enqueueEvent(f.monitor('monitor.down', 'a-1'));
     await sendDue(dispatcher);
     const timestamp = f.clock.iso();
     const word = { id: 'i-1:mia', timestamp, alarm_id: 'a-1', source: 'web-1', by: 'mia' };
-    expect(await f.queue.said(word)).to.deep.equal([one.id]);
-    expect(await f.queue.said(word), 'told again').to.deep.equal([]);
-    expect(await f.queue.said({ ...word, alarm_id: 'a-2' }), 'an alarm that nobody was sent').to.deep.equal([]);
+    expect(await f.queue.enqueueAlarmWord(word)).to.deep.equal([one.id]);
+    expect(await f.queue.enqueueAlarmWord(word), 'told again').to.deep.equal([]);
+    expect(await f.queue.enqueueAlarmWord({ ...word, alarm_id: 'a-2' }), 'an alarm that nobody was sent').to.deep.equal(
+      [],
+    );
     await sendDue(dispatcher);
-    await f.queue.said({ ...word, id: 'i-1:', by: null });
+    await f.queue.enqueueAlarmWord({ ...word, id: 'i-1:', by: null });
     await sendDue(dispatcher);
-    await f.queue.take(f.monitor('monitor.recovered', 'a-1'));
+    await f.queue.enqueueEvent(f.monitor('monitor.recovered', 'a-1'));
     await sendDue(dispatcher);
     expect(f.sent.map(({ subject }) => subject)).to.deep.equal([
       'web-1 is down',
@@ -117,11 +119,11 @@ describe('notifications: sending', () => {
 
   it('sends the same message with the same id after the lease of a process that ended while it sent', async () => {
     const { id } = await f.channel();
-    await f.queue.take(f.bug());
+    await f.queue.enqueueEvent(f.bug());
     const first = await cutOff(id);
     await sendDue(dispatcher);
     expect(f.sent).to.have.length(0);
-    await f.queue.take(f.bug());
+    await f.queue.enqueueEvent(f.bug());
     f.clock.advance(MINUTE);
     await sendDue(dispatcher);
     expect(f.sent.map((message) => message.id)).to.deep.equal([first, f.sent[1]?.id]);
@@ -140,10 +142,10 @@ describe('notifications: sending', () => {
 
     it('one that waits for its digest', async () => {
       await f.channel({ digest_minutes: 10 });
-      await f.queue.take(f.bug());
+      await f.queue.enqueueEvent(f.bug());
       await sendDue(dispatcher);
       await back();
-      await f.queue.take(f.bug());
+      await f.queue.enqueueEvent(f.bug());
       f.clock.advance(10 * MINUTE);
       await sendDue(dispatcher);
       expect(f.sent.map(({ subject }) => subject)).to.deep.equal(['shop-1: Error 1', 'shop-2: Error 2']);
@@ -152,7 +154,7 @@ describe('notifications: sending', () => {
     it('one whose message is retried', async () => {
       await f.channel();
       f.receive = () => Promise.reject(new SendError('HTTP 503', false));
-      await f.queue.take(f.bug());
+      await f.queue.enqueueEvent(f.bug());
       await sendDue(dispatcher);
       f.receive = async () => undefined;
       await back();
@@ -164,8 +166,8 @@ describe('notifications: sending', () => {
 
     it('one that got notifications, or waited for the end of quiet hours, while it was ahead', async () => {
       await f.channel({ quiet_from: '12:00', quiet_to: '13:30' });
-      await f.queue.take(f.bug('critical'));
-      await f.queue.take(f.bug());
+      await f.queue.enqueueEvent(f.bug('critical'));
+      await f.queue.enqueueEvent(f.bug());
       await back();
       expect(f.sent).to.have.length(1);
       f.clock.advance(30 * MINUTE);
@@ -175,7 +177,7 @@ describe('notifications: sending', () => {
 
     it('one whose process was killed while it sent', async () => {
       const { id } = await f.channel();
-      await f.queue.take(f.bug());
+      await f.queue.enqueueEvent(f.bug());
       const first = await cutOff(id);
       dispatcher = f.dispatcher();
       await back();
@@ -187,7 +189,7 @@ describe('notifications: sending', () => {
 
   it('sends each notification once from several processes', async () => {
     await f.channel();
-    for (let i = 0; i < 30; i++) await f.queue.take(f.bug());
+    for (let i = 0; i < 30; i++) await f.queue.enqueueEvent(f.bug());
     await Promise.all([sendDue(dispatcher), sendDue(f.dispatcher()), sendDue(f.dispatcher())]);
     await sendDue(dispatcher);
     const titles = f.sent.flatMap(({ lines }) => lines.map(({ title }) => title));
@@ -209,7 +211,7 @@ describe('notifications: sending', () => {
 
   it('deletes what waits with its channel', async () => {
     const { id } = await f.channel();
-    await f.queue.take(f.bug());
+    await f.queue.enqueueEvent(f.bug());
     await f.channels.remove(ADMIN, id);
     expect(await Promise.all([f.notes.count(), f.channelRows.count()])).to.deep.equal([0, 0]);
   });

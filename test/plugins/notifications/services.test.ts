@@ -191,7 +191,7 @@ describe('notifications: services', () => {
     return f.channel({ ...(inputs()[name] as ChannelInput), events: ['*'], ...more });
   };
   const down = (more: object = {}) =>
-    f.queue.take(
+    f.queue.enqueueEvent(
       f.monitor('monitor.down', 'a-1', {
         name: 'Shop',
         reason: 'Exit code 3',
@@ -210,7 +210,7 @@ describe('notifications: services', () => {
       await sendDue(dispatcher);
       expect(await failures()).to.deep.equal([]);
       expect(calls[0]?.text).to.include('Exit code 3').and.include('disk full').and.include('Shop (web-1) is down');
-      await f.queue.take(f.monitor('monitor.recovered', 'a-1'));
+      await f.queue.enqueueEvent(f.monitor('monitor.recovered', 'a-1'));
       await sendDue(dispatcher);
       expect(await failures()).to.deep.equal([]);
       expect(calls).to.have.length(2);
@@ -220,7 +220,7 @@ describe('notifications: services', () => {
       await open(name);
       for (let i = 0; i < 25; i++) {
         const text = `${i} <b>&"'\\ _*[x](y)* ${'Ж'.repeat(600)}`;
-        await f.queue.take(
+        await f.queue.enqueueEvent(
           f.monitor('monitor.down', `a-${i}`, { source: `m-${i}`, name: text, reason: text, message: text }),
         );
       }
@@ -260,9 +260,15 @@ describe('notifications: services', () => {
       };
       await down();
       await step();
-      await f.queue.said({ id: 'w', timestamp: f.clock.iso(), alarm_id: 'a-1', source: 'web-1', by: 'mia' });
+      await f.queue.enqueueAlarmWord({
+        id: 'w',
+        timestamp: f.clock.iso(),
+        alarm_id: 'a-1',
+        source: 'web-1',
+        by: 'mia',
+      });
       await step();
-      await f.queue.take(f.monitor('monitor.alarm_closed', 'a-1', { resolution: 'deleted' }));
+      await f.queue.enqueueEvent(f.monitor('monitor.alarm_closed', 'a-1', { resolution: 'deleted' }));
       await step();
       expect(seen).to.deep.equal([...expected]);
       expect([...alerts.keys()]).to.deep.equal(['aos.example alarm:a-1']);

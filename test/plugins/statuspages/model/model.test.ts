@@ -3,10 +3,15 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import type { MonitorCondition, MonitorState } from '../../../../ports/domain/watchdog.js';
-import { stateOf, type AnnouncementDoc } from '../../../../plugins/statuspages/model/announcement.js';
+import { getState, type AnnouncementDoc } from '../../../../plugins/statuspages/model/announcement.js';
 import { contrast, inkOn } from '../../../../lib/brand/colour.js';
-import { conditionOf, familyOf, monitorsOf, worst } from '../../../../plugins/statuspages/model/condition.js';
-import { atom, rss } from '../../../../plugins/statuspages/model/feed.js';
+import {
+  getCondition,
+  buildFamily,
+  listComponentMonitors,
+  findWorst,
+} from '../../../../plugins/statuspages/model/condition.js';
+import { renderAtom, renderRss } from '../../../../plugins/statuspages/model/feed.js';
 
 const TODAY = 20_000;
 const monitor = (source: string, state: MonitorState, more: Partial<MonitorCondition> = {}): MonitorCondition => ({
@@ -24,7 +29,7 @@ const monitor = (source: string, state: MonitorState, more: Partial<MonitorCondi
 describe('components of status pages', () => {
   it('are as bad as the worst of their monitors, without silent ones', () => {
     const of = (...states: MonitorState[]) =>
-      conditionOf(
+      getCondition(
         states.map((state, i) => monitor(`${i}`, state)),
         TODAY,
       ).state;
@@ -34,11 +39,11 @@ describe('components of status pages', () => {
     expect(of('up', 'unknown', 'stopped')).to.equal('up');
     expect(of('unknown', 'stopped')).to.equal('none');
     expect(of()).to.equal('none');
-    expect(worst(['up', 'none'])).to.equal('up');
+    expect(findWorst(['up', 'none'])).to.equal('up');
   });
 
   it('show the worst monitor of each day', () => {
-    const { days, share } = conditionOf(
+    const { days, share } = getCondition(
       [
         monitor('a', 'up', {
           days: [
@@ -65,14 +70,14 @@ describe('components of status pages', () => {
   });
 
   it('stand for single monitors and for whole branches, cycles included', () => {
-    const family = familyOf([
+    const family = buildFamily([
       monitor('a', 'up', { parent_source: 'c' }),
       monitor('b', 'up', { parent_source: 'a' }),
       monitor('c', 'up', { parent_source: 'b' }),
       monitor('d', 'up'),
     ]);
     const names = (component: { sources: string[]; subtree: string | null }) =>
-      monitorsOf({ name: '', details: false, ...component }, family)
+      listComponentMonitors({ name: '', details: false, ...component }, family)
         .map(({ source }) => source)
         .toSorted();
     expect(names({ sources: [], subtree: 'a' })).to.deep.equal(['a', 'b', 'c']);
@@ -108,12 +113,12 @@ describe('the view of a status page', () => {
   });
 
   it('follows planned work by its times', () => {
-    const at = (now: string) => stateOf(announcement(), now);
+    const at = (now: string) => getState(announcement(), now);
     expect(at('2027-01-01T09:59:59.999Z')).to.equal('planned');
     expect(at('2027-01-01T10:00:00.000Z')).to.equal('underway');
     expect(at('2027-01-01T11:00:00.000Z')).to.equal('completed');
     const updates = [{ id: 'u', at: '', state: 'resolved' as const, text: '', by: '' }];
-    expect(stateOf(announcement({ kind: 'incident', ends_at: null, updates }), '2027')).to.equal('resolved');
+    expect(getState(announcement({ kind: 'incident', ends_at: null, updates }), '2027')).to.equal('resolved');
   });
 
   it('creates well-formed feeds of any text, with stable ids, without user names', () => {
@@ -131,7 +136,10 @@ describe('the view of a status page', () => {
           { id: 'u-1', at: '2027-01-01T09:00:00.000Z', state: 'planned' as const, text, by: 'secret-ann' },
         ];
         const announcements = [announcement({ title, updates })];
-        for (const xml of [rss({ ...feed, title, announcements }), atom({ ...feed, title, announcements }, 'p')]) {
+        for (const xml of [
+          renderRss({ ...feed, title, announcements }),
+          renderAtom({ ...feed, title, announcements }, 'p'),
+        ]) {
           const parser = new SaxesParser({ xmlns: true });
           parser.on('error', (error) => {
             throw error;
@@ -141,8 +149,8 @@ describe('the view of a status page', () => {
         }
       }),
     );
-    expect(rss({ ...feed, announcements: [] })).to.include('Fri, 01 Jan 2027 00:00:00 GMT');
-    for (const make of [rss, (shown: typeof turned) => atom(shown, 'p')] as const)
+    expect(renderRss({ ...feed, announcements: [] })).to.include('Fri, 01 Jan 2027 00:00:00 GMT');
+    for (const make of [renderRss, (shown: typeof turned) => renderAtom(shown, 'p')] as const)
       expect(make(turned))
         .to.include('gnp[U+202E]exe')
         .and.not.match(/[\u202a-\u202e\u200b]/);

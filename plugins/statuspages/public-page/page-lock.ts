@@ -12,7 +12,7 @@ import { hasPassword, type StatusPageDoc } from '../model/page.js';
 import { StatusPages } from '../store/pages.js';
 
 const PURPOSE = 'statuspages.visitor';
-const TICKET_MS = 30 * DAY_MS;
+const TICKET_LIFETIME_MS = 30 * DAY_MS;
 
 interface Ticket {
   /** Id of the page. */
@@ -50,14 +50,14 @@ export class PageLock implements BasicGuard {
   async unlock(page: StatusPageDoc, password: string, address: string): Promise<Answer['cookies'][number] | null> {
     const id = page.password?.id;
     if (id === undefined || !(await this.#verify(page, password, address))) return null;
-    const ticket: Ticket = { page: page.id, password: id, until: this.deps.clock.now() + TICKET_MS };
+    const ticket: Ticket = { page: page.id, password: id, until: this.deps.clock.now() + TICKET_LIFETIME_MS };
     const value = this.deps.cipher.seal(JSON.stringify(ticket), PURPOSE);
-    return { name: toCookieName(page.slug), value, maxAgeSeconds: TICKET_MS / 1_000 };
+    return { name: toCookieName(page.slug), value, maxAgeSeconds: TICKET_LIFETIME_MS / 1_000 };
   }
 
   /** Any user name will do. */
   async judge(given: BasicCredentials | null, { params, address }: BasicRequest): Promise<BasicVerdict> {
-    const page = await this.pages.bySlug(params['slug'] ?? '');
+    const page = await this.pages.findBySlug(params['slug'] ?? '');
     if (page === null || !hasPassword(page)) return { open: true, username: null };
     if (given === null) return DENIED;
     try {

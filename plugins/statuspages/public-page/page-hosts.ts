@@ -4,12 +4,12 @@
  */
 import { inject, injectable, type OwnHosts } from '../../../kernel/contract.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
-import { pathOf } from '../model/page.js';
+import { getPagePath } from '../model/page.js';
 import { StatusPages } from '../store/pages.js';
 
 /** At hand so long it is good, and so long it is given out while it is read again, in ms. */
-const FRESH_MS = 1_000;
-const USABLE_MS = 1_800;
+const CACHE_TTL_MS = 1_000;
+const MAX_STALE_MS = 1_800;
 
 @injectable()
 export class PageHosts implements OwnHosts {
@@ -24,15 +24,15 @@ export class PageHosts implements OwnHosts {
   find(host: string): string | null | Promise<string | null> {
     const found = this.#atHand;
     const age = found === null ? Infinity : this.deps.clock.monotonic() - found.at;
-    if (found !== null && age < FRESH_MS) return found.paths.get(host) ?? null;
+    if (found !== null && age < CACHE_TTL_MS) return found.paths.get(host) ?? null;
     const reading = this.#read();
-    if (found !== null && age < USABLE_MS) return found.paths.get(host) ?? null;
+    if (found !== null && age < MAX_STALE_MS) return found.paths.get(host) ?? null;
     return reading.then((paths) => paths.get(host) ?? null);
   }
 
   /** Never rejects: while the store does not answer, what was known last counts. */
   #read(): Promise<ReadonlyMap<string, string>> {
-    this.#reading ??= this.#paths()
+    this.#reading ??= this.#readPaths()
       .catch((err: unknown) => {
         this.deps.log.error({ err }, 'the hosts of status pages could not be read');
         return this.#atHand?.paths ?? new Map<string, string>();
@@ -41,10 +41,10 @@ export class PageHosts implements OwnHosts {
     return this.#reading;
   }
 
-  async #paths(): Promise<ReadonlyMap<string, string>> {
+  async #readPaths(): Promise<ReadonlyMap<string, string>> {
     const at = this.deps.clock.monotonic();
-    const pages = await this.pages.hosted();
-    const paths = new Map(pages.map((page) => [page.host ?? '', pathOf(page)]));
+    const pages = await this.pages.listHosted();
+    const paths = new Map(pages.map((page) => [page.host ?? '', getPagePath(page)]));
     this.#atHand = { paths, at };
     return paths;
   }

@@ -6,25 +6,25 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
-import { stateOf, type AnnouncementDoc } from '../model/announcement.js';
+import { getState, type AnnouncementDoc } from '../model/announcement.js';
 import {
-  conditionOf,
-  familyOf,
-  monitorsOf,
-  shownState,
-  worst,
+  getCondition,
+  buildFamily,
+  listComponentMonitors,
+  toShownState,
+  findWorst,
   type ComponentCondition,
   type MonitorFamily,
   type ShownState,
 } from '../model/condition.js';
-import { DAYS, MOST_SHOWN, pathOf, type Component, type StatusPageDoc } from '../model/page.js';
-import { CONDITION_WORDS, STATE_WORDS } from '../model/words.js';
+import { DAYS, MAX_SHOWN_MONITORS, getPagePath, type Component, type StatusPageDoc } from '../model/page.js';
+import { CONDITION_WORDS, STATE_WORDS } from '../model/labels.js';
 import { Announcements } from '../store/announcements.js';
 import { StatusPages } from '../store/pages.js';
 
 /** Announcements that have ended stay so long. */
 const PAST_DAYS = 90;
-const MOST_PAST = 20;
+const MAX_PAST_ANNOUNCEMENTS = 20;
 const TONES = { up: 'success', warning: 'warning', down: 'critical', none: 'none' } as const;
 const COLUMN_WORDS = { up: 'up', warning: 'degraded', down: 'down', none: 'no data' } as const;
 
@@ -35,7 +35,7 @@ interface Family {
 }
 
 @injectable()
-export class ShownPage {
+export class PublicPageBuilder {
   constructor(
     @inject(DEPS) private readonly deps: Pick<StatusPagesDeps, 'watchdog' | 'clock' | 'brands' | 'logos'>,
     @inject(Announcements) private readonly announcements: Announcements,
@@ -44,9 +44,11 @@ export class ShownPage {
 
   /** The state of all its components together. */
   async state(page: StatusPageDoc): Promise<ShownState> {
-    const { family } = await this.#family(page, 1);
-    const states = page.components.flatMap((one) => monitorsOf(one, family).map(({ state }) => shownState(state)));
-    return worst(states);
+    const { family } = await this.#loadFamily(page, 1);
+    const states = page.components.flatMap((one) =>
+      listComponentMonitors(one, family).map(({ state }) => toShownState(state)),
+    );
+    return findWorst(states);
   }
 
   /** Whose page it is, in which colour, and whether it has a logo: its own, else those of its project. */
@@ -70,18 +72,18 @@ export class ShownPage {
   async context(page: StatusPageDoc, preview: boolean): Promise<Record<string, unknown>> {
     const now = this.deps.clock.now();
     const [{ family, complete }, brand, announcements] = await Promise.all([
-      this.#family(page, DAYS),
+      this.#loadFamily(page, DAYS),
       this.brand(page),
-      this.announcements.shown(page, isoOf(now - PAST_DAYS * DAY_MS)),
+      this.announcements.listShown(page, isoOf(now - PAST_DAYS * DAY_MS)),
     ]);
     const today = Math.floor(now / DAY_MS);
-    const components = page.components.map((one) => componentOf(one, family, today));
-    const told = announcements.map((one) => announcementOf(one, isoOf(now)));
+    const components = page.components.map((one) => toComponentView(one, family, today));
+    const told = announcements.map((one) => toAnnouncementEntry(one, isoOf(now)));
     const open = told.filter(({ over }) => !over);
-    const state = worst(components.map((one) => one.state));
+    const state = findWorst(components.map((one) => one.state));
     const incidents = open.filter(({ planned }) => !planned).length;
     const heading = state === 'up' && incidents > 0 ? 'We are working on an incident' : CONDITION_WORDS[state].all;
-    const base = pathOf(page);
+    const base = getPagePath(page);
     const files = preview ? `${base}/preview/${page.preview_key}` : base;
     return {
       page: { title: page.title, text: page.text, seller: brand.seller },
@@ -95,7 +97,7 @@ export class ShownPage {
       partial: !complete,
       current: open.filter(({ upcoming }) => !upcoming),
       upcoming: open.filter(({ upcoming }) => upcoming).toReversed(),
-      past: told.filter(({ over }) => over).slice(0, MOST_PAST),
+      past: told.filter(({ over }) => over).slice(0, MAX_PAST_ANNOUNCEMENTS),
       past_days: PAST_DAYS,
       // Without scripts; with them, by the clock of whoever reads it.
       reader: { timezone: page.timezone, hours: 24, public: true },
@@ -103,22 +105,22 @@ export class ShownPage {
       brand: `${files}/brand.css`,
       logo: brand.logo ? `${files}/logo` : null,
       days: DAYS,
-      subscribe: this.pages.takesSubscribers(page) && !preview,
+      subscribe: this.pages.canTakeSubscribers(page) && !preview,
     };
   }
 
-  async #family({ components, project }: StatusPageDoc, days: number): Promise<Family> {
+  async #loadFamily({ components, project }: StatusPageDoc, days: number): Promise<Family> {
     const sources = components.flatMap((one) => one.sources);
     const subtrees = components.flatMap(({ subtree }) => subtree ?? []);
-    const query = { sources, subtrees, project, days, limit: MOST_SHOWN };
+    const query = { sources, subtrees, project, days, limit: MAX_SHOWN_MONITORS };
     const { monitors, complete } = await this.deps.watchdog.conditions(query);
-    return { family: familyOf(monitors), complete };
+    return { family: buildFamily(monitors), complete };
   }
 }
 
-function componentOf(component: Component, family: MonitorFamily, today: number) {
-  const monitors = monitorsOf(component, family);
-  const { state, days, share }: ComponentCondition = conditionOf(monitors, today);
+function toComponentView(component: Component, family: MonitorFamily, today: number) {
+  const monitors = listComponentMonitors(component, family);
+  const { state, days, share }: ComponentCondition = getCondition(monitors, today);
   const shown = component.details ? monitors.filter((one) => one.public) : [];
   return {
     name: component.name,
@@ -135,16 +137,16 @@ function componentOf(component: Component, family: MonitorFamily, today: number)
     parts: shown
       .map(({ name, state: of }) => ({
         name,
-        word: CONDITION_WORDS[shownState(of)].one,
-        tone: CONDITION_WORDS[shownState(of)].tone,
+        word: CONDITION_WORDS[toShownState(of)].one,
+        tone: CONDITION_WORDS[toShownState(of)].tone,
       }))
       .toSorted((a, b) => a.name.localeCompare(b.name, 'en')),
   };
 }
 
-function announcementOf(doc: AnnouncementDoc, now: string) {
+function toAnnouncementEntry(doc: AnnouncementDoc, now: string) {
   const { kind, title, components, starts_at, ends_at, updates } = doc;
-  const state = stateOf(doc, now);
+  const state = getState(doc, now);
   const planned = kind === 'maintenance';
   return {
     title,
