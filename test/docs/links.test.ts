@@ -65,6 +65,19 @@ describe('the documents', () => {
     }
   });
 
+  it('record each decision in at most 300 words, with the headings of a record', async () => {
+    const folder = join(ROOT, 'docs', 'decisions');
+    for (const name of (await readdir(folder)).filter((entry) => /^\d{3}-.*\.md$/.test(entry))) {
+      const text = await readFile(join(folder, name), 'utf8');
+      const words = text.split(/\s+/).filter((word) => /[\p{L}\d]/u.test(word));
+      expect(words.length, name).to.be.at.most(300);
+      const headings = [...text.matchAll(/^\*\*(Status|Context|Decision|Consequences)\b/gm)].map(
+        ([, heading]) => heading,
+      );
+      expect(headings, name).to.deep.equal(['Status', 'Context', 'Decision', 'Consequences']);
+    }
+  });
+
   it('lead each hunt of docs/architecture.md to files that are there', async () => {
     const page = await readFile(join(ROOT, 'docs', 'architecture.md'), 'utf8');
     const table = /\n## Where is …\n([\s\S]*?)\n## /.exec(page)?.[1] ?? '';
