@@ -4,7 +4,7 @@ import type { BugDeps } from './deps.js';
 
 type Kept = Pick<BugDeps, 'views' | 'waiting' | 'builds' | 'ruleLists'>;
 
-export const belongings = ({ views, waiting, builds, ruleLists }: Kept): ProjectBelongings => ({
+export const buildProjectBelongings = ({ views, waiting, builds, ruleLists }: Kept): ProjectBelongings => ({
   async clear(project) {
     for (const rows of [views, waiting, builds]) await rows.remove({ project });
     // A list of no rules: one with rules keeps its project.

@@ -28,13 +28,13 @@ export const getAuthorKind = ({ kind }: Pick<BugCaller, 'kind'>): AuthorKind =>
 export const SYSTEM_CALLER: BugCaller = { id: 'system', name: 'system', project: null, manage: true, kind: 'system' };
 
 /** @throws ServiceError unauthorized when the caller is not authenticated */
-export const callerIn = ({ principal, tool }: Pick<HttpRequest, 'principal' | 'tool'>): BugCaller => ({
-  ...callerOf(principal),
+export const getRequestCaller = ({ principal, tool }: Pick<HttpRequest, 'principal' | 'tool'>): BugCaller => ({
+  ...toBugCaller(principal),
   by_tool: tool !== undefined,
 });
 
 /** @throws ServiceError unauthorized when the caller is not authenticated */
-export function callerOf(principal: Principal): BugCaller {
+export function toBugCaller(principal: Principal): BugCaller {
   if (principal.kind === 'session') {
     return {
       id: `user:${principal.account_id}`,
@@ -53,4 +53,4 @@ export function callerOf(principal: Principal): BugCaller {
 }
 
 /** @throws ServiceError insufficient_scope for another project than the token's own (contract 10, tokens) */
-export const mayTouch = (caller: BugCaller, project: string): void => requireProject(caller.project, project);
+export const checkProjectAccess = (caller: BugCaller, project: string): void => requireProject(caller.project, project);

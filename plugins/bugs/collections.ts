@@ -69,7 +69,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'refs', indexes: [{ fields: ['open_at'] }, { fields: ['expires_at'] }] },
   {
     name: 'occurrences',
-    // The occurrences of an item are found by their ids (`slotIds`).
+    // The occurrences of an item are found by their ids (`listSlotIds`).
     indexes: [{ fields: ['received_at'] }, { fields: ['late_at'] }],
     compressed: [
       'error_message',

@@ -39,5 +39,5 @@ export const ERRORS = {
 export const refusal = refusals(ERRORS);
 
 /** @param field path in the body of the reason that is missing */
-export const reasonRequired = (message: string, field = 'reason'): ServiceError =>
+export const createReasonRequiredError = (message: string, field = 'reason'): ServiceError =>
   new ServiceError('reason_required', message, { fields: { [field]: 'is required' } });

@@ -30,16 +30,16 @@ import { LATE_OCCURRENCES } from '../../ports/domain/frames.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { RUNTIME } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import { belongings } from './belongings.js';
+import { buildProjectBelongings } from './belongings.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, BugDeps } from './deps.js';
 import { ERRORS } from './errors.js';
-import { groupingSettings } from './grouping/settings.js';
+import { readGroupingSettings } from './grouping/settings.js';
 import { OverviewNumbers } from './pages/shared/numbers.js';
 import { ruleUrl } from './pages/grouping/rule-links.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
-import { routes } from './http/routes.js';
+import { buildBugRoutes } from './http/routes.js';
 import { ReportMetrics } from './report-metrics.js';
 import { buildServices } from './services.js';
 import { itemTopic, oneItemTopic } from './pages/topic.js';
@@ -177,7 +177,7 @@ export default definePlugin<BugsConfig>({
       config: ctx.config,
       new_groups_per_hour: ctx.app.limits['new_groups_per_hour'] ?? 0,
       peers: () => ctx.resolve(RUNTIME).peers(),
-      grouping: groupingSettings(ctx.app.grouping),
+      grouping: readGroupingSettings(ctx.app.grouping),
       projects: ctx.resolve(PROJECTS),
       accounts: ctx.resolve(ACCOUNTS),
       liveTokens: ctx.resolve(LIVE_TOKENS),
@@ -215,7 +215,7 @@ export default definePlugin<BugsConfig>({
       },
       extensions: [
         extend(PROJECT_USAGE, { noun: 'items', inUse: async (slug) => (await deps.counters.get(slug)) !== null }),
-        extend(PROJECT_BELONGINGS, belongings(deps)),
+        extend(PROJECT_BELONGINGS, buildProjectBelongings(deps)),
         extend(PROJECT_PARTS, projectPart(board, deps.clock)),
         extend(PROJECT_USAGE, {
           noun: 'grouping rules',
@@ -232,7 +232,7 @@ export default definePlugin<BugsConfig>({
         extend(LIVE_TOPICS, itemTopic(deps)),
         extend(LIVE_TOPICS, oneItemTopic(deps)),
       ],
-      routes: routes(services),
+      routes: buildBugRoutes(services),
       pages: pages({
         services,
         deps,

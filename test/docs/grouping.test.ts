@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../config/load.js';
-import { groupingOf, type GroupingInput } from '../../plugins/bugs/grouping/key.js';
+import { computeGrouping, type GroupingInput } from '../../plugins/bugs/grouping/key.js';
 
 const page = await readFile(join(packageRoot(), 'docs', 'grouping.md'), 'utf8');
 const report: GroupingInput = { type: 'error', project: 'shop', exception_class: 'Failure', error_message: 'x' };
@@ -24,7 +24,7 @@ function check(heading: string, inputs: (cell: string, second: boolean) => Parti
   for (const { a, b, groups } of rows(heading)) {
     it(`${a} and ${b}: ${groups}`, () => {
       const key = (cell: string, second: boolean): string =>
-        groupingOf({ ...report, ...inputs(cell, second) }).dedup_key;
+        computeGrouping({ ...report, ...inputs(cell, second) }).dedup_key;
       expect(groups).to.be.oneOf(['one', 'two']);
       expect(key(a, false) === key(b, true)).to.equal(groups === 'one');
     });

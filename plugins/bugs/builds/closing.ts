@@ -8,12 +8,19 @@ import { all } from '../../../lib/paging.js';
 import type { PublishedBuild } from '../../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
 import type { DomainEvent } from '../../../ports/events.js';
-import { buildKey, isSeenIn, lastSeenIn, releaseOf, versionOf, type Published } from '../item/build-names.js';
+import {
+  buildKey,
+  isSeenIn,
+  getLastSeenBuild,
+  findRelease,
+  resolveVersion,
+  type Published,
+} from '../item/build-names.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { KnownBuilds } from './known-builds.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
-import { allowed } from '../item/transitions.js';
+import { isTransitionAllowed } from '../item/transitions.js';
 
 const BATCH = 200;
 
@@ -30,8 +37,8 @@ export class Closing {
     const build = item.resolved_in_build;
     if (build === null || item.build_key === null) return item;
     const published = await this.known.matching(item.project, [build]);
-    const release = releaseOf(build, published);
-    if (release === undefined || isSeenIn(versionOf(build, published), lastSeenIn(item))) return item;
+    const release = findRelease(build, published);
+    if (release === undefined || isSeenIn(resolveVersion(build, published), getLastSeenBuild(item))) return item;
     return this.#close(item.id, item.build_key, release.publication);
   }
 
@@ -76,13 +83,13 @@ export class Closing {
     for (const [project, keys] of byProject) {
       const buildOf = (key: string): string => key.slice(project.length + 1);
       const published = await this.known.matching(project, keys.map(buildOf));
-      for (const [publication, due] of byPublication(keys, (key) => releaseOf(buildOf(key), published)))
+      for (const [publication, due] of byPublication(keys, (key) => findRelease(buildOf(key), published)))
         await this.#closeAll(due, publication, (item) => isLeftover(item, published));
     }
   }
 
   async #lastPublication(project: string, version: string): Promise<string | undefined> {
-    return releaseOf(version, await this.known.matching(project, [version]))?.publication;
+    return findRelease(version, await this.known.matching(project, [version]))?.publication;
   }
 
   /** Closes the items of these keys. Answers the ids that this call closed, oldest first. */
@@ -107,7 +114,7 @@ export class Closing {
 
   #close(id: string, key: string, publication: string | undefined): Promise<ItemDoc> {
     return this.items.change(id, 'release', (item, change) => {
-      if (item.build_key !== key || !allowed(item.status, 'closed', 'publish')) return;
+      if (item.build_key !== key || !isTransitionAllowed(item.status, 'closed', 'publish')) return;
       change.fixed('closed', { why: 'release', build: item.resolved_in_build }).assign({ closed_by: publication });
     });
   }
@@ -116,7 +123,7 @@ export class Closing {
 /** Whether a publish closed the item, or would have: the error was not seen in this version since. */
 function isLeftover(item: ItemDoc, published: Published): boolean {
   const { resolved_in_build: build } = item;
-  return build !== null && !isSeenIn(versionOf(build, published), lastSeenIn(item));
+  return build !== null && !isSeenIn(resolveVersion(build, published), getLastSeenBuild(item));
 }
 
 /** The keys whose release is published, by the act of publishing; undefined: the act has no name. */

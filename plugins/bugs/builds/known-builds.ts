@@ -9,7 +9,7 @@ import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import { compareVersions, isVersion, versionIdentity } from '../../../lib/versions.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOf } from '../item/document-ids.js';
+import { hashWithinProject } from '../item/document-ids.js';
 import { buildKey } from '../item/build-names.js';
 import type { BuildDoc } from '../item/model.js';
 
@@ -33,9 +33,11 @@ export class KnownBuilds implements PublishedVersions {
     // The first of several platforms, and the first of an act that is repeated, is when machines could have it.
     const min = { published_at: isoOf(this.deps.clock.now()) };
     const byName =
-      build === null ? [] : [{ id: hashOf(project, `${key} ${build}`), build_key: buildKey(project, build) }];
+      build === null
+        ? []
+        : [{ id: hashWithinProject(project, `${key} ${build}`), build_key: buildKey(project, build) }];
     await this.deps.builds.bulk([
-      { change: { id: hashOf(project, key) }, update: { set, min }, upsert: true },
+      { change: { id: hashWithinProject(project, key) }, update: { set, min }, upsert: true },
       ...byName.map(({ id, build_key }) => ({
         change: { id },
         update: { set: { ...set, build_key }, min },
@@ -46,14 +48,17 @@ export class KnownBuilds implements PublishedVersions {
 
   async remove(project: string, version: string): Promise<void> {
     const key = versionIdentity(version);
-    await this.deps.builds.bulk([{ remove: { project, version_key: key } }, { remove: { id: hashOf(project, key) } }]);
+    await this.deps.builds.bulk([
+      { remove: { project, version_key: key } },
+      { remove: { id: hashWithinProject(project, key) } },
+    ]);
   }
 
   /** The releases of a project that one of `builds` may name, by version or by build name. */
   async matching(project: string, builds: readonly (string | null)[]): Promise<BuildDoc[]> {
     const texts = [...new Set(builds.filter((build) => build !== null))];
     if (texts.length === 0) return [];
-    const ids = texts.map((text) => hashOf(project, versionIdentity(text)));
+    const ids = texts.map((text) => hashWithinProject(project, versionIdentity(text)));
     const keys = texts.map((text) => buildKey(project, text));
     const [byVersion, byName] = await Promise.all([
       this.deps.builds.find({ filter: { id: { in: ids } }, limit: ids.length }),

@@ -1,6 +1,6 @@
 /** Whether an occurrence of a resolved or closed item is a regression (contract 20, regression). Pure. */
 import { compareNamedVersions } from '../../../lib/versions.js';
-import { versionOf, type Published } from '../item/build-names.js';
+import { resolveVersion, type Published } from '../item/build-names.js';
 
 /** A fix without a build needs a while to arrive: an occurrence within this time is the old error. */
 const GRACE_MS = 60_000;
@@ -17,7 +17,7 @@ export type RegressionVerdict = 'regression' | 'late' | 'counted';
  * @param version of the occurrence; text outside contract 40's grammar equals itself alone
  * @param occurredAt milliseconds, at most the receive time
  */
-export function judge(
+export function evaluateRegression(
   item: Fixed,
   version: string | null,
   occurredAt: number,
@@ -31,9 +31,9 @@ export function judge(
   // Nothing says that it came from an installation with the fix.
   if (version === null) return 'late';
   if (compareNamedVersions(version, build) === 0) return 'regression';
-  const seenIn = versionOf(version, published);
+  const seenIn = resolveVersion(version, published);
   if (seenIn === null) return 'late';
-  const fixedIn = versionOf(build, published);
+  const fixedIn = resolveVersion(build, published);
   const order = fixedIn === null ? null : compareNamedVersions(seenIn, fixedIn);
   if (order === null) return 'counted';
   return order >= 0 ? 'regression' : 'late';

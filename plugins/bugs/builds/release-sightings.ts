@@ -8,7 +8,7 @@ import { isoOf } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { KeptHistory } from './build-history.js';
 import { KnownBuilds, type Publish } from './known-builds.js';
-import { pathsOf, suspectsOf, type SuspectCommit } from './suspects.js';
+import { listTracePaths, rankSuspectCommits, type SuspectCommit } from './suspects.js';
 
 /** When something was seen in a published version. */
 export interface Sighting extends Publish {
@@ -78,7 +78,7 @@ export class ReleaseSightings {
 
   async #suspects({ project, file_path, stack_trace }: Seen, version: string | null): Promise<SuspectView[]> {
     const told = version === null || version.trim() === '' ? null : await this.history.of(project, version);
-    const suspects = suspectsOf(told?.commits ?? [], pathsOf(file_path, stack_trace)).slice(0, SHOWN);
+    const suspects = rankSuspectCommits(told?.commits ?? [], listTracePaths(file_path, stack_trace)).slice(0, SHOWN);
     return suspects.map(suspectView);
   }
 }

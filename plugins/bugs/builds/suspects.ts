@@ -23,7 +23,7 @@ const PLACE = /(?::\d{1,9}){0,2}(?::[^\d:/\\]{0,10})?$/;
 const ENDING = /\.[a-z]{1,5}$/i;
 
 /** The files of a trace, the failing one first. @param file the item's own */
-export function pathsOf(file: string | null, trace: string | null): string[] {
+export function listTracePaths(file: string | null, trace: string | null): string[] {
   const words = (trace ?? '')
     .slice(0, READ)
     .split(BETWEEN)
@@ -34,7 +34,7 @@ export function pathsOf(file: string | null, trace: string | null): string[] {
 }
 
 /** Suspects first: by the place of the file in the trace, then newest first; then the other commits as they came. */
-export function suspectsOf(commits: readonly BuildCommit[], paths: readonly string[]): SuspectCommit[] {
+export function rankSuspectCommits(commits: readonly BuildCommit[], paths: readonly string[]): SuspectCommit[] {
   const wanted = paths.map(partsOf);
   const rated = commits.map((commit) => {
     const at = wanted.findIndex((path) => commit.files.some((file) => isSame(partsOf(file), path)));

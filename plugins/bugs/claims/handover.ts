@@ -3,7 +3,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import { commentView, isLive } from '../item/view.js';
+import { toCommentView, isLive } from '../item/view.js';
 import { Items } from '../store/items.js';
 
 const LAST_COMMENTS = 5;
@@ -65,7 +65,7 @@ export class Handovers {
       released_by: handed?.by ?? null,
       reason: handed?.reason ?? null,
       at: handed?.at ?? null,
-      comments: last.items.map(commentView),
+      comments: last.items.map(toCommentView),
       earlier_fix: await this.#fix(item),
       untrusted_fields: OUTSIDE,
     };

@@ -10,33 +10,33 @@ import type { Item } from '../../../ports/domain/bugs.js';
 import { getAuthorKind, type BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { refusal } from '../errors.js';
-import { claimRequired } from '../item/claim-rule.js';
+import { createClaimRequiredError } from '../item/claim-rule.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc, ClaimLease, Unread } from '../item/model.js';
 import { LeaseTimes } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
-import { allowed } from '../item/transitions.js';
+import { isTransitionAllowed } from '../item/transitions.js';
 import { isBlocked, isHeld, isLive } from '../item/view.js';
 import { Expiry } from './expiry.js';
 import { Handovers, type Handover } from './handover.js';
 import { News } from './news.js';
 import { ClaimQuota, type ClaimSlot } from './quota.js';
 import {
-  agentOf,
-  alreadyClaimed,
-  expiryOf,
-  holderOf,
+  resolveAgentName,
+  createAlreadyClaimedError,
+  computeLeaseExpiry,
+  getLeaseHolder,
   createInReviewError,
   isToken,
-  leaseFor,
-  leaseLost,
+  createClaimLease,
+  createLeaseLostError,
   LIMIT_MS,
-  limitReached,
+  createLeaseLimitError,
   MOST_RELEASES,
-  notFrom,
-  onHold,
-  passedBy,
+  createTransitionError,
+  createOnHoldError,
+  listSkippingHolders,
   planExpiry,
 } from '../item/lease.js';
 
@@ -94,7 +94,7 @@ export class Leases {
    */
   async claim(name: string, caller: BugCaller, asked: LeaseRequest): Promise<Claimed> {
     const before = await this.items.need(name, caller);
-    const request = { ...asked, agent: agentOf(caller, asked.agent) };
+    const request = { ...asked, agent: resolveAgentName(caller, asked.agent) };
     await this.secrets.refuse({ agent: request.agent });
     const agent = request.agent ?? caller.name;
     const live: ClaimLease | null = isLive(before.claim, this.deps.clock.now()) ? before.claim : null;
@@ -102,7 +102,7 @@ export class Leases {
     const claim = (slot: ClaimSlot): Promise<Claimed> => this.#claim(before.id, caller, request, slot);
     if (own) return claim({});
     const holder = { credential: caller.id, agent };
-    return this.quota.within({ ...holder, key: holderOf(holder) }, claim);
+    return this.quota.within({ ...holder, key: getLeaseHolder(holder) }, claim);
   }
 
   async #claim(id: string, caller: BugCaller, request: LeaseRequest, slot: ClaimSlot): Promise<Claimed> {
@@ -110,7 +110,7 @@ export class Leases {
     const secret = this.deps.ids.secret();
     const doc = await this.items.change(id, caller.name, (item, change) => {
       const now = this.deps.clock.now();
-      const fresh = { ...leaseFor(caller, request, secret, now, this.times.mark(now)), ...slot };
+      const fresh = { ...createClaimLease(caller, request, secret, now, this.times.mark(now)), ...slot };
       change.by = 'holder';
       unread = undefined;
       if (item.claim !== null && !this.times.isOver(item.claim)) {
@@ -118,10 +118,11 @@ export class Leases {
         unread = change.heard();
         return;
       }
-      if (isHeld(item)) throw onHold(item);
+      if (isHeld(item)) throw createOnHoldError(item);
       if (item.status === 'in_progress') planExpiry(item, change);
       if (item.review === 'open') throw createInReviewError();
-      if (!allowed(change.next.status, 'in_progress', 'claim')) throw notFrom(item.status, 'in_progress');
+      if (!isTransitionAllowed(change.next.status, 'in_progress', 'claim'))
+        throw createTransitionError(item.status, 'in_progress');
       change
         .note('claimed', { agent: fresh.agent })
         .assign({ status: 'in_progress', claim: fresh, claim_count: item.claim_count + 1 });
@@ -138,8 +139,9 @@ export class Leases {
 
   /** Gives the lease back to its own credential and agent: the claim stays, the token is a new one. */
   #reclaim(held: ClaimLease, fresh: ClaimLease, change: ChangeSet, caller: BugCaller, agent: string | undefined): void {
-    if (held.credential !== fresh.credential || held.agent !== fresh.agent) throw alreadyClaimed(held, caller, agent);
-    const expires_at = expiryOf(held.claimed_at, Date.parse(fresh.claimed_at), fresh.lease_seconds);
+    if (held.credential !== fresh.credential || held.agent !== fresh.agent)
+      throw createAlreadyClaimedError(held, caller, agent);
+    const expires_at = computeLeaseExpiry(held.claimed_at, Date.parse(fresh.claimed_at), fresh.lease_seconds);
     const { token_hash, lease_seconds, epoch, offset } = fresh;
     change
       .note('reclaimed', { agent: held.agent })
@@ -160,9 +162,9 @@ export class Leases {
       const now = this.deps.clock.now();
       const held = this.#held(item, request.claim_token, caller, now);
       const lease_seconds = request.lease_seconds ?? held.lease_seconds;
-      const expires_at = expiryOf(held.claimed_at, now, lease_seconds);
+      const expires_at = computeLeaseExpiry(held.claimed_at, now, lease_seconds);
       const limit = isoOf(Date.parse(held.claimed_at) + LIMIT_MS);
-      if (held.expires_at >= limit && expires_at >= limit) throw limitReached();
+      if (held.expires_at >= limit && expires_at >= limit) throw createLeaseLimitError();
       change
         .assign({
           claim: {
@@ -200,7 +202,7 @@ export class Leases {
         .status(to, { why: 'released', ...(reason !== null && { reason }), ...(to !== 'open' && { releases }) })
         .assign({ release_count: to === 'open' ? releases : 0 });
       // Its holder waits for another item, and gets it back when that is finished.
-      if (!isBlocked(item)) change.assign({ passed: passedBy(item, held, now) });
+      if (!isBlocked(item)) change.assign({ passed: listSkippingHolders(item, held, now) });
       if (comment) change.comment(comment, getAuthorKind(caller));
     });
     return this.items.view(doc);
@@ -209,12 +211,14 @@ export class Leases {
   /** Finds the live lease that belongs to the token. @throws ServiceError lease_lost, lease_limit */
   #held(item: ItemDoc, token: string, caller: BugCaller, now: number): ClaimLease {
     const { claim } = item;
-    if (claim === null || !isToken(claim, token)) throw leaseLost(item, token, caller, now);
+    if (claim === null || !isToken(claim, token)) throw createLeaseLostError(item, token, caller, now);
     const live: boolean = isLive(claim, now);
     // A planted text may have handed another agent's token to this caller.
-    if (live && caller.by_tool === true && claim.credential !== caller.id) throw claimRequired();
+    if (live && caller.by_tool === true && claim.credential !== caller.id) throw createClaimRequiredError();
     if (live) return claim;
-    throw now >= Date.parse(claim.claimed_at) + LIMIT_MS ? limitReached() : leaseLost(item, token, caller, now);
+    throw now >= Date.parse(claim.claimed_at) + LIMIT_MS
+      ? createLeaseLimitError()
+      : createLeaseLostError(item, token, caller, now);
   }
 
   async #granted(doc: ItemDoc, claim_token: string): Promise<Granted> {

@@ -3,8 +3,8 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { Collection, Doc } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc, Unread } from '../item/model.js';
-import { activityView, commentView } from '../item/view.js';
-import { activityOf, commentOf } from '../store/item-outbox.js';
+import { toActivityView, toCommentView } from '../item/view.js';
+import { toActivityDocument, toCommentDocument } from '../store/item-outbox.js';
 
 @injectable()
 export class News {
@@ -21,11 +21,13 @@ export class News {
     const told = new Map<string, object>();
     // The item itself holds an entry until the call that made it has stored it in its own collection.
     for (const entry of item.outbox) {
-      if (entry.kind === 'comment') told.set(entry.id, { kind: 'comment', ...commentView(commentOf(item, entry)) });
-      if (entry.kind === 'activity') told.set(entry.id, { kind: 'activity', ...activityView(activityOf(item, entry)) });
+      if (entry.kind === 'comment')
+        told.set(entry.id, { kind: 'comment', ...toCommentView(toCommentDocument(item, entry)) });
+      if (entry.kind === 'activity')
+        told.set(entry.id, { kind: 'activity', ...toActivityView(toActivityDocument(item, entry)) });
     }
-    for (const doc of comments) told.set(doc.id, { kind: 'comment', ...commentView(doc) });
-    for (const doc of entries) told.set(doc.id, { kind: 'activity', ...activityView(doc) });
+    for (const doc of comments) told.set(doc.id, { kind: 'comment', ...toCommentView(doc) });
+    for (const doc of entries) told.set(doc.id, { kind: 'activity', ...toActivityView(doc) });
     return unread.flatMap(({ id }) => told.get(id) ?? []);
   }
 }

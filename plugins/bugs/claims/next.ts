@@ -6,9 +6,16 @@ import { inject, injectable, type HttpRequest } from '../../../kernel/contract.j
 import type { Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { claimUnread } from '../item/change-set.js';
-import { agentOf, holderOf, leaseFor } from '../item/lease.js';
-import { either, notPassed, servedTo, soleTarget, stretchOf, excludeAssigned } from '../item/queue.js';
+import { buildQueueClaim } from '../item/change-set.js';
+import { resolveAgentName, getLeaseHolder, createClaimLease } from '../item/lease.js';
+import {
+  narrowToAny,
+  excludeReleasedBy,
+  filterByTarget,
+  findSoleTarget,
+  getQueueRange,
+  excludeAssigned,
+} from '../item/queue.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import { SecretGuard } from '../store/secret-guard.js';
@@ -47,7 +54,7 @@ type Call = Pick<HttpRequest, 'waiting' | 'reauthorize'>;
 /** Who claims, and for how long. */
 interface Claimant {
   agent: string;
-  /** Key of credential and agent (`holderOf`). */
+  /** Key of credential and agent (`getLeaseHolder`). */
   holder: string;
   lease_seconds: number | undefined;
 }
@@ -75,8 +82,8 @@ export class NextItem {
    */
   async next(caller: BugCaller, request: NextRequest, filter: Filter, call?: Call): Promise<Handed | Nothing> {
     await this.secrets.refuse({ agent: request.agent });
-    const agent = agentOf(caller, request.agent) ?? soleTarget(filter) ?? caller.name;
-    const holder = holderOf({ credential: caller.id, agent });
+    const agent = resolveAgentName(caller, request.agent) ?? findSoleTarget(filter) ?? caller.name;
+    const holder = getLeaseHolder({ credential: caller.id, agent });
     const claimant = { agent, holder, lease_seconds: request.lease_seconds };
     const { clock } = this.deps;
     const until = clock.monotonic() + (request.wait_seconds ?? 0) * 1000;
@@ -107,21 +114,21 @@ export class NextItem {
     const unfiled = { id: ids.uuid(), actor: caller.name };
     const first = (): Promise<Reserved | null> =>
       this.watermark.write(claimedId, async (stamp, now) => {
-        const claim = { ...leaseFor(caller, claimant, secret, now, this.expiry.mark(now)), ...slot };
+        const claim = { ...createClaimLease(caller, claimant, secret, now, this.expiry.mark(now)), ...slot };
         // `queue_key` holds the severity already.
-        const served = { ...servedTo(agent, filter), ...excludeAssigned(filter) };
-        const queue = { ...filter, severity_rank: undefined, ...served, queue_key: stretchOf(filter) };
-        const waiting = either(queue, notPassed(holder, stamp));
-        const update = claimUnread(claim, unfiled);
+        const served = { ...filterByTarget(agent, filter), ...excludeAssigned(filter) };
+        const queue = { ...filter, severity_rank: undefined, ...served, queue_key: getQueueRange(filter) };
+        const waiting = narrowToAny(queue, excludeReleasedBy(holder, stamp));
+        const update = buildQueueClaim(claim, unfiled);
         const changed = await items.change(waiting, update, { sort: [['queue_key', 'asc']] });
         if (changed === null) return null;
         const { expires_at, lease_seconds } = claim;
         return { item: changed.doc, lease: { claim_token: secret, expires_at, lease_seconds } };
       });
     const fits = (): Filter =>
-      either(
-        { ...filter, ...servedTo(agent, filter), ...excludeAssigned(filter), muted: false },
-        notPassed(holder, this.deps.clock.iso()),
+      narrowToAny(
+        { ...filter, ...filterByTarget(agent, filter), ...excludeAssigned(filter), muted: false },
+        excludeReleasedBy(holder, this.deps.clock.iso()),
       );
     let fetched = await first();
     for (let tries = 0; fetched === null && tries < TRIES && (await this.expiry.free(fits())); tries++)

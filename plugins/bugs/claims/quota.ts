@@ -51,7 +51,7 @@ class NoPlace extends Error {
 }
 
 interface Holder {
-  /** `holderOf` the two. */
+  /** `getLeaseHolder` the two. */
   key: string;
   credential: string;
   agent: string;

@@ -21,7 +21,7 @@ export interface WaitingItems {
 export class WaitingCounts {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock'>) {}
 
-  /** @param holder key of the credential and agent (`holderOf` in item/lease.ts) */
+  /** @param holder key of the credential and agent (`getLeaseHolder` in item/lease.ts) */
   async of(query: Filter, agent: string, holder: string): Promise<WaitingItems> {
     const { items, clock } = this.deps;
     const now = clock.iso();

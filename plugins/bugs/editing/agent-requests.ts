@@ -8,9 +8,9 @@ import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { AGENT_REQUESTED, type AgentRequest } from '../../../ports/domain/agent-requests.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { alreadyClaimed, onHold } from '../item/lease.js';
+import { createAlreadyClaimedError, createOnHoldError } from '../item/lease.js';
 import { isFinished } from '../item/transitions.js';
-import { isHeld, isLive, statusAt } from '../item/view.js';
+import { isHeld, isLive, getStatusAt } from '../item/view.js';
 import { Items } from '../store/items.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
@@ -37,13 +37,13 @@ export class AgentRequests {
       asked = !item.outbox.some((entry) => entry.id === id) && (await this.deps.activity.get(id)) === null;
       if (!asked) return;
       const now = this.deps.clock.now();
-      if (isFinished(statusAt(item, now)))
+      if (isFinished(getStatusAt(item, now)))
         throw new ServiceError(
           'invalid_transition',
           'An agent is asked for an item that is open or needs information.',
         );
-      if (isHeld(item)) throw onHold(item);
-      if (isLive(item.claim, now)) throw alreadyClaimed(item.claim, caller);
+      if (isHeld(item)) throw createOnHoldError(item);
+      if (isLive(item.claim, now)) throw createAlreadyClaimedError(item.claim, caller);
       await check?.();
       plan
         .note('agent requested', { agent, ...(rule !== null && { rule }) }, id)

@@ -14,14 +14,14 @@ import type { BugCaller } from '../caller.js';
 import { Leases } from '../claims/leases.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { filterOf, type ItemQuery } from '../item/filters.js';
+import { toItemFilter, type ItemQuery } from '../item/filters.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import type { Edit } from '../item/edit.js';
 import { Edits } from './edits.js';
 import type { ItemDoc } from '../item/model.js';
 import type { BulkRunDoc } from '../item/work-documents.js';
-import { withNamed } from '../store/named.js';
-import { ended, gone, runUndoable, undo } from './undo.js';
+import { addNamedItems } from '../store/named.js';
+import { findLastFinish, createUndoGoneError, runUndoable, undoLastChange } from './undo.js';
 
 /** Time without a sign of life after which the process of a run counts as dead. */
 const SILENT_MS = 15_000;
@@ -75,7 +75,7 @@ export class BulkRuns {
   async start(order: BulkOrder, caller: BugCaller): Promise<BulkRunDoc> {
     const { bulks, clock, items } = this.deps;
     await this.leases.writeExpired();
-    const query = await withNamed(this.deps, order.query);
+    const query = await addNamedItems(this.deps, order.query);
     const run: BulkRunDoc = { ...this.#begun({ ...order, query }, caller, clock.iso()), failures: [] };
     run.total = await items.count(filterIn(run, null));
     await bulks.insert(run);
@@ -108,9 +108,9 @@ export class BulkRuns {
   async undo(run: BulkRunDoc, caller: BugCaller): Promise<BulkRunDoc> {
     const { bulks, clock } = this.deps;
     const now = clock.iso();
-    if (!runUndoable(run, caller, clock.now())) throw gone();
+    if (!runUndoable(run, caller, clock.now())) throw createUndoGoneError();
     const taken = await bulks.change({ id: run.id, undone_at: null }, { set: { undone_at: now } });
-    if (taken === null) throw gone();
+    if (taken === null) throw createUndoGoneError();
     const says = { does: 'Undo the change of', done: 'restored', back: run.says.back };
     const undo = { since: run.started_at, until: run.finished_at ?? now };
     return this.start({ query: { status: [run.set['status'] as ItemStatus] }, set: {}, says, undo }, caller);
@@ -205,7 +205,7 @@ export class BulkRuns {
 
   async #one(run: BulkRunDoc, item: ItemDoc, step: Step): Promise<void> {
     const { id, ref } = item;
-    const still = filterOf(run.query);
+    const still = toItemFilter(run.query);
     const caller: BugCaller = { ...run.by, project: null, manage: true, kind: 'session' };
     try {
       if (run.undo !== undefined) {
@@ -230,9 +230,9 @@ export class BulkRuns {
       sort: [['at', 'desc']],
       limit: LOOKED_BACK,
     });
-    const last = ended(item, activity.items, caller.name);
+    const last = findLastFinish(item, activity.items, caller.name);
     if (last === null || last.at < since || last.at > until) return false;
-    await undo(this.edits, item, last, caller);
+    await undoLastChange(this.edits, item, last, caller);
     return true;
   }
 
@@ -255,7 +255,7 @@ function filterIn(
 ): Filter {
   const id = { ...(after !== null && { gt: after }), ...(except !== null && { ne: except }) };
   return {
-    ...filterOf(query),
+    ...toItemFilter(query),
     created_at: { lte: started_at },
     ...(back !== undefined && { updated_at: { gte: back.since } }),
     ...(Object.keys(id).length > 0 && { id }),

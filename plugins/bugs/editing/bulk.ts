@@ -14,15 +14,15 @@ import { matches } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { reasonRequired } from '../errors.js';
+import { createReasonRequiredError } from '../errors.js';
 import type { Edit } from '../item/edit.js';
 import { Edits } from './edits.js';
-import { filterFor, type ItemQuery } from '../item/filters.js';
+import { toCallerFilter, type ItemQuery } from '../item/filters.js';
 import { Items } from '../store/items.js';
-import { withNamed } from '../store/named.js';
+import { addNamedItems } from '../store/named.js';
 import { Leases } from '../claims/leases.js';
 import type { ItemDoc } from '../item/model.js';
-import { severityIn } from '../item/severity.js';
+import { readSeverity } from '../item/severity.js';
 
 export const MOST_IDS = 200;
 export const MOST_MATCHES = 1000;
@@ -121,7 +121,7 @@ export class Bulk {
 
   async #filter(query: ItemQuery, caller: BugCaller): Promise<Filter> {
     const own = caller.project === null ? query : { ...query, project: query.project ?? [caller.project] };
-    return filterFor(caller, await withNamed(this.deps, own));
+    return toCallerFilter(caller, await addNamedItems(this.deps, own));
   }
 
   /** At most a page more than may be changed. */
@@ -176,9 +176,9 @@ function withToken({ set, claim_tokens: tokens = {} }: BulkRequest, { id, ref }:
 
 /** What the body lacks for every item. @throws ServiceError reason_required, validation_failed */
 function checkSet(set: Edit): void {
-  severityIn(set, 'set.');
+  readSeverity(set, 'set.');
   if (set.status === 'wont_fix' && !set.reason?.trim())
-    throw reasonRequired('The status wont_fix needs a `reason`.', 'set.reason');
+    throw createReasonRequiredError('The status wont_fix needs a `reason`.', 'set.reason');
   if (set.status === 'duplicate' && !set.duplicate_of)
     throw invalid({ 'set.duplicate_of': 'the status duplicate needs the item that these repeat' });
 }

@@ -7,12 +7,12 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { News } from '../claims/news.js';
 import { planAnswer } from './answering.js';
 import type { ChangeSet } from '../item/change-set.js';
-import { claimRequired } from '../item/claim-rule.js';
-import { isToken, leaseLost, touched } from '../item/lease.js';
+import { createClaimRequiredError } from '../item/claim-rule.js';
+import { isToken, createLeaseLostError, renewLease } from '../item/lease.js';
 import type { ItemDoc, ItemOutboxEntry, Unread } from '../item/model.js';
-import { commentView, isLive, itemView } from '../item/view.js';
+import { toCommentView, isLive, toItemView } from '../item/view.js';
 import { Items } from '../store/items.js';
-import { commentOf } from '../store/item-outbox.js';
+import { toCommentDocument } from '../store/item-outbox.js';
 import { LeaseTimes } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
@@ -59,9 +59,9 @@ export class Comments {
       if (keep_status !== true) planAnswer(now, change, caller);
       unread = holds ? change.heard() : null;
     });
-    const { ref, status, rev } = itemView(item, null, this.deps.clock.now());
+    const { ref, status, rev } = toItemView(item, null, this.deps.clock.now());
     return {
-      comment: commentView(commentOf(item, entry as ItemOutboxEntry)),
+      comment: toCommentView(toCommentDocument(item, entry as ItemOutboxEntry)),
       item: { ref, status, rev },
       ...(unread !== null && { news: await this.news.of(item, unread) }),
     };
@@ -70,10 +70,11 @@ export class Comments {
   /** Any write by the holder renews. Answers that it is the holder. @throws ServiceError lease_lost, claim_required */
   #renew(item: ItemDoc, claimToken: string, caller: BugCaller, change: ChangeSet): true {
     const now = this.deps.clock.now();
-    if (!isLive(item.claim, now) || !isToken(item.claim, claimToken)) throw leaseLost(item, claimToken, caller, now);
-    if (caller.by_tool === true && item.claim.credential !== caller.id) throw claimRequired();
+    if (!isLive(item.claim, now) || !isToken(item.claim, claimToken))
+      throw createLeaseLostError(item, claimToken, caller, now);
+    if (caller.by_tool === true && item.claim.credential !== caller.id) throw createClaimRequiredError();
     change.by = 'holder';
-    const lease = touched(item.claim, now, this.times.mark(now));
+    const lease = renewLease(item.claim, now, this.times.mark(now));
     if (lease !== item.claim) change.assign({ claim: lease });
     return true;
   }

@@ -1,23 +1,23 @@
 /** Plans the fields of an edit into the change of its item (contract 20, endpoints: PATCH). Pure. */
 import { invalid } from '../../../kernel/errors.js';
-import { severityIn } from '../item/severity.js';
+import { readSeverity } from '../item/severity.js';
 import type { Json } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
-import { reasonRequired } from '../errors.js';
+import { createReasonRequiredError } from '../errors.js';
 import {
   checkAbove,
-  firstSeenIn,
+  getFirstSeenBuild,
   isSeenIn,
-  lastSeenIn,
-  storedBuild,
-  versionOf,
+  getLastSeenBuild,
+  parseBuildName,
+  resolveVersion,
   type Published,
 } from '../item/build-names.js';
 import type { ChangeSet } from '../item/change-set.js';
-import { same } from '../item/claim-rule.js';
+import { isSameValue } from '../item/claim-rule.js';
 import type { Edit } from '../item/edit.js';
 import type { ItemDoc } from '../item/model.js';
-import { retold } from '../text/search-text.js';
+import { rebuildSearchText } from '../text/search-text.js';
 
 /** Fields that are written as they come. */
 const PLAIN = [
@@ -52,16 +52,16 @@ const BLANK_IS_NONE = [
 ] as const;
 
 /** @throws ServiceError validation_failed for a `resolved_in_build` that names no build */
-export function tidied(edit: Edit): Edit {
+export function normalizeEdit(edit: Edit): Edit {
   const tidy = { ...edit };
   if (tidy.title !== undefined) tidy.title = tidy.title.trim();
   for (const field of BLANK_IS_NONE) if (tidy[field]?.trim() === '') tidy[field] = null;
-  if (tidy.resolved_in_build) tidy.resolved_in_build = storedBuild(tidy.resolved_in_build);
+  if (tidy.resolved_in_build) tidy.resolved_in_build = parseBuildName(tidy.resolved_in_build);
   return tidy;
 }
 
 /** The reason of an edit; blank text gives none. */
-export const reasonOf = (edit: Edit): string | null => edit.reason?.trim() || null;
+export const getEditReason = (edit: Edit): string | null => edit.reason?.trim() || null;
 
 /**
  * A reason without a change of status is a new wording; beside `force` it explains the override. @throws ServiceError
@@ -69,17 +69,21 @@ export const reasonOf = (edit: Edit): string | null => edit.reason?.trim() || nu
  */
 export function planReason(item: ItemDoc, change: ChangeSet, edit: Edit): void {
   if (edit.reason === undefined || edit.force === true || edit.hold !== undefined) return;
-  const reason = reasonOf(edit);
+  const reason = getEditReason(edit);
   if (reason === item.reason) return;
   if (reason === null && change.next.status === 'wont_fix')
-    throw reasonRequired('The status wont_fix needs a `reason`.');
+    throw createReasonRequiredError('The status wont_fix needs a `reason`.');
   change
     .note('edited', { fields: ['reason'], changes: [{ field: 'reason', from: item.reason, to: reason }] })
     .assign({ reason });
 }
 
 /** Text that a tool writes may be a copy of text that its agent read. */
-export const trusting = (trusted: readonly string[], fields: readonly string[], caller: BugCaller): string[] =>
+export const updateTrustedFields = (
+  trusted: readonly string[],
+  fields: readonly string[],
+  caller: BugCaller,
+): string[] =>
   caller.by_tool === true ? trusted.filter((field) => !fields.includes(field)) : [...new Set([...trusted, ...fields])];
 
 /** @throws ServiceError validation_failed: an error stays one, and nothing else becomes one */
@@ -97,16 +101,16 @@ export function checkType(item: ItemDoc, edit: Edit): void {
 export function buildWarnings(item: ItemDoc, edit: Edit, published: Published): string[] {
   const build = edit.resolved_in_build;
   if (!build || item.type === 'feature') return [];
-  const version = versionOf(build, published);
-  checkAbove(version, firstSeenIn(item));
-  if (!isSeenIn(version, lastSeenIn(item))) return [];
+  const version = resolveVersion(build, published);
+  checkAbove(version, getFirstSeenBuild(item));
+  if (!isSeenIn(version, getLastSeenBuild(item))) return [];
   return [`It was still seen in ${item.last_build}, so build ${build} does not close it by itself.`];
 }
 
 export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller: BugCaller): void {
-  const fields: string[] = PLAIN.filter((field) => edit[field] !== undefined && !same(edit[field], item[field]));
+  const fields: string[] = PLAIN.filter((field) => edit[field] !== undefined && !isSameValue(edit[field], item[field]));
   for (const field of fields) change.assign({ [field]: edit[field as (typeof PLAIN)[number]] });
-  if (edit.resolved_in_build !== undefined && !same(edit.resolved_in_build, item.resolved_in_build)) {
+  if (edit.resolved_in_build !== undefined && !isSameValue(edit.resolved_in_build, item.resolved_in_build)) {
     fields.push('resolved_in_build');
     change.assign({ resolved_in_build: edit.resolved_in_build });
   }
@@ -118,14 +122,14 @@ export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller:
     from: shown(item[field as keyof ItemDoc]),
     to: shown(edit[field as keyof Edit]),
   }));
-  change.note('edited', { fields, changes }).assign({ trusted: trusting(item.trusted, fields, caller) });
+  change.note('edited', { fields, changes }).assign({ trusted: updateTrustedFields(item.trusted, fields, caller) });
   if (fields.includes('title') || fields.includes('file_path'))
-    change.assign({ search_text: retold(item, change.next) });
+    change.assign({ search_text: rebuildSearchText(item, change.next) });
 }
 
 /** A change of severity locks it, unless the body says otherwise or an agent makes it: text may have led the agent. */
 export function planSeverity(change: ChangeSet, edit: Edit, caller: BugCaller): void {
-  const to = severityIn(edit);
+  const to = readSeverity(edit);
   const changed = to !== undefined && to !== change.next.severity;
   const locked = edit.severity_locked ?? (changed && caller.by_tool !== true ? true : change.next.severity_locked);
   if (locked !== change.next.severity_locked)

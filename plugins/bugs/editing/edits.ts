@@ -12,15 +12,22 @@ import type { Edit } from '../item/edit.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { Duplicates } from '../merging/duplicates.js';
 import { Items } from '../store/items.js';
-import { alreadyClaimed, isToken, leaseLost, notFrom, planExpiry, touched } from '../item/lease.js';
-import { claimRequired, needsClaim } from '../item/claim-rule.js';
+import {
+  createAlreadyClaimedError,
+  isToken,
+  createLeaseLostError,
+  createTransitionError,
+  planExpiry,
+  renewLease,
+} from '../item/lease.js';
+import { createClaimRequiredError, needsClaim } from '../item/claim-rule.js';
 import type { ItemDoc, Unread } from '../item/model.js';
 import type { MoveDoc } from '../item/work-documents.js';
 import { LeaseTimes } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
-import { reasonRequired, refusal } from '../errors.js';
+import { createReasonRequiredError, refusal } from '../errors.js';
 import { News } from '../claims/news.js';
-import { ofPeople } from '../item/unread.js';
+import { listHumanComments } from '../item/unread.js';
 import { planAnswer } from './answering.js';
 import { planHold } from './hold-plan.js';
 import { planReview, withReviewStatus } from './review-plan.js';
@@ -32,12 +39,12 @@ import {
   planFields,
   planReason,
   planSeverity,
-  reasonOf,
-  tidied,
-  trusting,
+  getEditReason,
+  normalizeEdit,
+  updateTrustedFields,
 } from './edit-plans.js';
 import { Rekeying } from '../merging/rekeying.js';
-import { allowed } from '../item/transitions.js';
+import { isTransitionAllowed } from '../item/transitions.js';
 import { isLive } from '../item/view.js';
 
 /** Further members of the answer to an edit. */
@@ -106,7 +113,7 @@ export class Edits {
     const { id } = await this.items.need(name, caller);
     const { claim_token: _secret, ...written } = edit;
     await this.secrets.refuse(written);
-    const tidy = await this.#assigned(tidied(edit));
+    const tidy = await this.#assigned(normalizeEdit(edit));
     const run = (): Promise<Edited> => this.#edit(id, caller, tidy, ifMatch, fits);
     return edit.duplicate_of ? this.#duplicates.inTurn(run) : run();
   }
@@ -135,7 +142,7 @@ export class Edits {
       if (described)
         change
           .note('edited', { fields: ['description'] })
-          .assign({ trusted: trusting(change.next.trusted, ['description'], caller) });
+          .assign({ trusted: updateTrustedFields(change.next.trusted, ['description'], caller) });
       planSeverity(change, edit, caller);
       await this.#status(item, change, edit, caller);
       planReview(item, change, edit);
@@ -246,37 +253,39 @@ export class Edits {
     if (change.next.claim === null && edit.hold === true) return;
     if (edit.claim_token !== undefined) {
       if (!live || item.claim === null || !isToken(item.claim, edit.claim_token))
-        throw leaseLost(item, edit.claim_token, caller, now);
-      if (byClaim && item.claim.credential !== caller.id) throw claimRequired();
+        throw createLeaseLostError(item, edit.claim_token, caller, now);
+      if (byClaim && item.claim.credential !== caller.id) throw createClaimRequiredError();
       change.by = 'holder';
       const ends = edit.status === 'resolved' || edit.status === 'closed';
-      if (ends && ofPeople(item.claim.unread ?? []).length > 0) throw new Unheard();
+      if (ends && listHumanComments(item.claim.unread ?? []).length > 0) throw new Unheard();
       return;
     }
     if (edit.force === true && live) {
-      if (reasonOf(edit) === null) throw reasonRequired('An override of a live lease needs a `reason`.');
-      change.note('forced', { agent: item.claim?.agent ?? null, reason: reasonOf(edit) });
+      if (getEditReason(edit) === null)
+        throw createReasonRequiredError('An override of a live lease needs a `reason`.');
+      change.note('forced', { agent: item.claim?.agent ?? null, reason: getEditReason(edit) });
       change.overrides = true;
-    } else if (live && item.claim !== null) throw alreadyClaimed(item.claim, caller);
-    if (byClaim) throw claimRequired();
+    } else if (live && item.claim !== null) throw createAlreadyClaimedError(item.claim, caller);
+    if (byClaim) throw createClaimRequiredError();
   }
 
   /** Renews the lease: any write by the holder does. */
   #renew(item: ItemDoc, change: ChangeSet, edit: Edit): void {
     if (edit.claim_token === undefined || change.next.claim === null || item.claim === null) return;
-    const lease = touched(item.claim, this.deps.clock.now(), this.times.mark());
+    const lease = renewLease(item.claim, this.deps.clock.now(), this.times.mark());
     if (lease !== item.claim) change.assign({ claim: lease });
   }
 
   async #status(item: ItemDoc, change: ChangeSet, edit: Edit, caller: BugCaller): Promise<void> {
     const from = change.next.status;
     const to = edit.status ?? from;
-    if (edit.status === 'in_progress') throw notFrom(from, to);
+    if (edit.status === 'in_progress') throw createTransitionError(from, to);
     if (to === 'duplicate') await this.#duplicate(item, change, edit);
     else if (edit.duplicate_of) throw invalid({ duplicate_of: 'only for the status duplicate' });
     if (to === from) return planReason(item, change, edit);
-    if (!allowed(from, to, 'patch')) throw notFrom(from, to);
-    if (to === 'wont_fix' && reasonOf(edit) === null) throw reasonRequired('The status wont_fix needs a `reason`.');
+    if (!isTransitionAllowed(from, to, 'patch')) throw createTransitionError(from, to);
+    if (to === 'wont_fix' && getEditReason(edit) === null)
+      throw createReasonRequiredError('The status wont_fix needs a `reason`.');
     planMove(item, change, to, edit, caller);
   }
 

@@ -1,12 +1,12 @@
 /** A person stops the work on an item, or lets it go on (contract 20, hold). Pure. */
 import { denied } from '../../../kernel/errors.js';
 import type { BugCaller } from '../caller.js';
-import { reasonRequired } from '../errors.js';
+import { createReasonRequiredError } from '../errors.js';
 import type { ChangeSet } from '../item/change-set.js';
 import type { Edit } from '../item/edit.js';
 import type { ItemDoc } from '../item/model.js';
 import { isHeld, isLive } from '../item/view.js';
-import { reasonOf } from './edit-plans.js';
+import { getEditReason } from './edit-plans.js';
 
 /** Whether the caller may hold: an agent must not lift a person's hold. */
 const mayHold = ({ kind, by_tool }: BugCaller, edit: Edit): boolean =>
@@ -19,12 +19,12 @@ const mayHold = ({ kind, by_tool }: BugCaller, edit: Edit): boolean =>
 export function planHold(item: ItemDoc, change: ChangeSet, edit: Edit, caller: BugCaller, now: number): void {
   if (edit.hold === undefined) return;
   if (!mayHold(caller, edit)) throw denied('Only a person holds an item or lets it go on; a program needs `force`.');
-  const reason = reasonOf(edit);
+  const reason = getEditReason(edit);
   if (!edit.hold) {
     if (isHeld(item)) change.note('hold lifted', reason === null ? {} : { reason }).assign({ held: null });
     return;
   }
-  if (reason === null) throw reasonRequired('A hold needs a `reason`.');
+  if (reason === null) throw createReasonRequiredError('A hold needs a `reason`.');
   if (item.held?.reason !== reason)
     change.note('held', { reason }).assign({ held: { reason, by: caller.name, at: change.at } });
   if (item.status === 'in_progress' && isLive(item.claim, now))

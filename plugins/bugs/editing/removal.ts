@@ -12,16 +12,16 @@
  */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, denied } from '../../../kernel/errors.js';
-import { alreadyClaimed, isToken, leaseLost } from '../item/lease.js';
-import { callerOf, type BugCaller } from '../caller.js';
+import { createAlreadyClaimedError, isToken, createLeaseLostError } from '../item/lease.js';
+import { toBugCaller, type BugCaller } from '../caller.js';
 import { elapsed } from '../../../lib/clock-skew.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { reasonRequired } from '../errors.js';
+import { createReasonRequiredError } from '../errors.js';
 import { Keys } from '../groups/keys.js';
-import { publicRefId } from '../store/client-refs.js';
-import { hashOf, slotIds } from '../item/document-ids.js';
+import { toPublicRefId } from '../store/client-refs.js';
+import { hashWithinProject, listSlotIds } from '../item/document-ids.js';
 import { Links } from '../links/links.js';
 import { Rekeying } from '../merging/rekeying.js';
 import { Items } from '../store/items.js';
@@ -64,7 +64,7 @@ export class Removal {
    *   items are duplicates of it
    */
   async remove(name: string, principal: Principal, options: RemovalOptions = {}): Promise<void> {
-    const caller = callerOf(principal);
+    const caller = toBugCaller(principal);
     // What an agent reads may talk it into a deletion, and nothing brings an item back (contract 10, amendments).
     if (caller.agent !== undefined) throw denied('A token that is made for an agent cannot delete items.');
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -132,9 +132,9 @@ export class Removal {
     const now = this.deps.clock.now();
     const live = isLive(claim, now);
     if (claim_token !== undefined) {
-      if (!live || !isToken(claim, claim_token)) throw leaseLost(item, claim_token, caller, now);
-    } else if (live && force !== true) throw alreadyClaimed(claim, caller);
-    else if (live && !reason?.trim()) throw reasonRequired('An override of a live lease needs a `reason`.');
+      if (!live || !isToken(claim, claim_token)) throw createLeaseLostError(item, claim_token, caller, now);
+    } else if (live && force !== true) throw createAlreadyClaimedError(claim, caller);
+    else if (live && !reason?.trim()) throw createReasonRequiredError('An override of a live lease needs a `reason`.');
   }
 
   async #isTarget({ id }: ItemDoc): Promise<boolean> {
@@ -169,7 +169,7 @@ export class Removal {
       this.deps.refs.bulk(refs.map((ref) => ({ remove: { id: ref, item_id: id } }))),
       texts.remove({ id }),
       words.remove({ id }),
-      occurrences.remove({ id: { in: slotIds(id) } }),
+      occurrences.remove({ id: { in: listSlotIds(id) } }),
       comments.remove({ item_id: id }),
       activity.remove({ item_id: id }),
       this.links.forget(id),
@@ -186,7 +186,7 @@ export class Removal {
  */
 const markerOf = ({ id, project, client_ref }: ItemDoc, now: string): RemovalDoc => ({
   id,
-  refs: client_ref === null ? [] : [hashOf(project, client_ref), publicRefId(project, client_ref)],
+  refs: client_ref === null ? [] : [hashWithinProject(project, client_ref), toPublicRefId(project, client_ref)],
   open_at: now,
   expires_at: null,
 });

@@ -8,7 +8,7 @@ import type { ChangeSet } from '../item/change-set.js';
 import type { Edit } from '../item/edit.js';
 import { planExpiry } from '../item/lease.js';
 import type { ItemDoc } from '../item/model.js';
-import { allowed, isFinished } from '../item/transitions.js';
+import { isTransitionAllowed, isFinished } from '../item/transitions.js';
 import { isLive } from '../item/view.js';
 
 /** The edit with the status that its `pr_state` leads to, where it names none itself. */
@@ -121,7 +121,7 @@ export function planMerge(
       change.assign({ fix_commit: commit, trusted: trusted.filter((field) => field !== 'fix_commit') });
     return 'linked';
   }
-  if (!allowed(status, 'resolved', 'patch')) return 'linked';
+  if (!isTransitionAllowed(status, 'resolved', 'patch')) return 'linked';
   // Whoever worked on it last may correct what the forge says (claim-rule.ts).
   const worker = holder ?? change.next.last_holder ?? null;
   change.fixed('resolved', { why: 'merged', build, commit }).assign({

@@ -6,11 +6,11 @@ import type { BugCaller } from '../caller.js';
 import type { ChangeSet } from '../item/change-set.js';
 import type { Edit } from '../item/edit.js';
 import type { ItemDoc } from '../item/model.js';
-import { reasonOf } from './edit-plans.js';
+import { getEditReason } from './edit-plans.js';
 
 /** Plans the transition itself, which was already found to be allowed. */
 export function planMove(item: ItemDoc, change: ChangeSet, to: ItemStatus, edit: Edit, caller: BugCaller): void {
-  const reason = reasonOf(edit);
+  const reason = getEditReason(edit);
   const why: { [key: string]: Json } = reason === null ? {} : { reason };
   if (to === 'duplicate') why['duplicate_of'] = change.next.duplicate_of;
   if (to === 'resolved' || to === 'closed') change.fixed(to, { ...why, build: change.next.resolved_in_build });

@@ -16,7 +16,7 @@ type Entry = Pick<ActivityDoc, 'action' | 'actor' | 'at' | 'data'>;
 const ENDED: readonly unknown[] = ['resolved', 'closed', 'wont_fix', 'duplicate'] satisfies ItemStatus[];
 
 /** Whether a change ends the work on an item; only that can be taken back. */
-export const ends = (set: { status?: unknown }): boolean => ENDED.includes(set.status);
+export const isFinishingChange = (set: { status?: unknown }): boolean => ENDED.includes(set.status);
 
 export interface Undoable {
   from: ItemStatus;
@@ -32,7 +32,7 @@ export interface Undoable {
  * @param name of the account that asks
  * @returns null when the newest change of status is not this account's, or ended nothing
  */
-export function ended(item: Pick<Item, 'status'>, activity: readonly Entry[], name: string): Undoable | null {
+export function findLastFinish(item: Pick<Item, 'status'>, activity: readonly Entry[], name: string): Undoable | null {
   const last = activity.find(({ action }) => action === 'status');
   if (last === undefined || last.actor !== name || !ENDED.includes(last.data['to'])) return null;
   if (last.data['to'] !== item.status) return null;
@@ -44,14 +44,14 @@ export function ended(item: Pick<Item, 'status'>, activity: readonly Entry[], na
   };
 }
 
-/** As `ended`; null too when the change is over a minute old. */
-export function undoable(
+/** As `findLastFinish`; null too when the change is over a minute old. */
+export function findUndoable(
   item: Pick<Item, 'status'>,
   activity: readonly Entry[],
   name: string,
   now: number,
 ): Undoable | null {
-  const last = ended(item, activity, name);
+  const last = findLastFinish(item, activity, name);
   return last === null || now > Date.parse(last.until) ? null : last;
 }
 
@@ -64,24 +64,24 @@ export function runUndoable(
   now: number,
 ): boolean {
   if (by.id !== id || state === 'running' || finished_at === null || back !== undefined || undone_at) return false;
-  return updated > 0 && ends(set) && now <= Date.parse(finished_at) + MINUTE_MS;
+  return updated > 0 && isFinishingChange(set) && now <= Date.parse(finished_at) + MINUTE_MS;
 }
 
-export const gone = (): Error =>
+export const createUndoGoneError = (): Error =>
   conflict(
     'There is nothing to undo: the minute is over, or the item was changed meanwhile. Change its status instead.',
   );
 
 /** @throws ServiceError conflict when there is nothing to undo any more, and what a change throws */
-export async function undo(
+export async function undoLastChange(
   edits: Pick<Edits, 'edit'>,
   item: Pick<Item, 'id' | 'resolved_in_build'>,
   last: Undoable | null,
   caller: BugCaller,
 ): Promise<Item> {
-  if (last === null) throw gone();
+  if (last === null) throw createUndoGoneError();
   const unchanged = (now: Pick<ItemDoc, 'status'>): void => {
-    if (now.status !== last.to) throw gone();
+    if (now.status !== last.to) throw createUndoGoneError();
   };
   const opened = await edits.edit(item.id, caller, { status: 'open' }, undefined, unchanged);
   if (last.from === 'needs_info') return edits.edit(item.id, caller, { status: 'needs_info' });

@@ -14,7 +14,7 @@ import { StoreConflict } from '../../../ports/store.js';
 import { SYSTEM_CALLER } from '../caller.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOf } from '../item/document-ids.js';
+import { hashWithinProject } from '../item/document-ids.js';
 import { Merging } from '../editing/merging.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
@@ -120,7 +120,7 @@ export class WaitingFeedback {
   }
 
   async #comment(about: ItemDoc, { id, body }: WaitingDoc): Promise<void> {
-    const comment = hashOf(about.id, id);
+    const comment = hashWithinProject(about.id, id);
     // Each attempt asks again, because another process may link the same feedback at the same moment.
     await this.items.change(about.id, AUTHOR, async (item, change) => {
       const known =

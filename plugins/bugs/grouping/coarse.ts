@@ -15,14 +15,14 @@ const PAGE = '<word>/<page>';
 /** The parts of an origin: folders, the words of a file's name, and of a function's. */
 const ORIGIN_WORD = /[^/#.:<>$]+/g;
 
-export const coarse = (masked: string): string =>
+export const toCoarseText = (masked: string): string =>
   DIGIT.test(masked) ? masked.replace(WORD, (word) => (DIGIT.test(word) ? PLACE : word)) : masked;
 
 /** Whether a coarse text may stand for several messages; a message may hold such a placeholder from the beginning. */
 export const isCoarse = (text: string): boolean => text.includes(PLACE);
 
 /** The coarse form of an origin. @param file the frame's file as it was stated, which tells pages from scripts */
-export function coarseOrigin(origin: string, file: string | null): string {
+export function toCoarseOrigin(origin: string, file: string | null): string {
   const at = origin.indexOf('#');
   const place = at < 0 ? origin : origin.slice(0, at);
   const shown = place !== '' && file !== null && isPage(file.trim()) ? PAGE : place;

@@ -5,8 +5,8 @@
  */
 import { linearPattern, type LinearPattern } from '../../../lib/text/linear-pattern.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { firstFrame } from './frames.js';
-import { normaliseFunction, normaliseOrigin } from './origin.js';
+import { findFirstFrame } from './frames.js';
+import { normalizeFunction, normalizeOrigin } from './origin.js';
 
 export const RESPECTS = [
   'exception_class',
@@ -44,15 +44,15 @@ export interface Differing {
 const filled = (text: string | null | undefined): string[] => (text ? [text] : []);
 
 const fileOf = ({ file_path, stack_trace }: Differing): string[] => {
-  if (file_path) return filled(normaliseOrigin(file_path));
-  const frame = stack_trace ? firstFrame(stack_trace) : null;
-  return frame?.file ? filled(normaliseOrigin(frame.file)) : [];
+  if (file_path) return filled(normalizeOrigin(file_path));
+  const frame = stack_trace ? findFirstFrame(stack_trace) : null;
+  return frame?.file ? filled(normalizeOrigin(frame.file)) : [];
 };
 
 const functionOf = ({ function_name, stack_trace }: Differing): string[] => {
-  if (function_name) return filled(normaliseFunction(function_name));
-  const name = stack_trace ? firstFrame(stack_trace)?.function : null;
-  return name ? filled(normaliseFunction(name)) : [];
+  if (function_name) return filled(normalizeFunction(function_name));
+  const name = stack_trace ? findFirstFrame(stack_trace)?.function : null;
+  return name ? filled(normalizeFunction(name)) : [];
 };
 
 const VALUES: Record<Exclude<Respect, 'message'>, (of: Differing) => readonly string[]> = {
@@ -66,14 +66,15 @@ const VALUES: Record<Exclude<Respect, 'message'>, (of: Differing) => readonly st
 };
 
 /** The values of a report; the respect `message` has none, only patterns. */
-export const valuesOf = (field: Exclude<Respect, 'message'>, of: Differing): readonly string[] => VALUES[field](of);
+export const listDifferenceValues = (field: Exclude<Respect, 'message'>, of: Differing): readonly string[] =>
+  VALUES[field](of);
 
 /** Patterns in use, compiled once. */
 const PATTERNS = 500;
 const compiled = new BoundedMap<LinearPattern>({ most: PATTERNS });
 
 /** @throws PatternProblem */
-export function messagePattern(pattern: string): LinearPattern {
+export function compileMessagePattern(pattern: string): LinearPattern {
   const before = compiled.get(pattern);
   if (before !== undefined) return before;
   const made = linearPattern(pattern, false);
@@ -83,7 +84,7 @@ export function messagePattern(pattern: string): LinearPattern {
 
 /** Whether the report is of the part that the difference names. */
 export function isOfPart({ field, values }: Difference, of: Differing): boolean {
-  if (field === 'message') return values.some((pattern) => messagePattern(pattern).test(of.error_message ?? ''));
-  const own = valuesOf(field, of);
+  if (field === 'message') return values.some((pattern) => compileMessagePattern(pattern).test(of.error_message ?? ''));
+  const own = listDifferenceValues(field, of);
   return values.some((value) => own.includes(value));
 }

@@ -30,7 +30,7 @@ export interface Form {
   image?: string;
 }
 
-export const form = (
+export const createFrameForm = (
   kind: LineKind,
   file: string | null,
   name: string | null,

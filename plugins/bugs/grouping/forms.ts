@@ -2,42 +2,42 @@
  * Reads one line of a stack trace, language by language (contract 21, first frame). Pure. Every line is read a bounded
  * number of times: marks are found by `indexOf`, and regular expressions are anchored to them.
  */
-import { form, SOURCE_EXTENSION, TAIL, type Form } from './form.js';
-import { atForm, dotnetForm } from './managed.js';
+import { createFrameForm, SOURCE_EXTENSION, TAIL, type Form } from './form.js';
+import { parseAtFrame, parseDotnetFrame } from './managed.js';
 import { parseNativeFrame } from './native-crashes.js';
 import {
-  goForm,
-  numberedForm,
-  perlForm,
-  phpHeader,
-  powershellForm,
-  pythonForm,
-  rubyForm,
-  rustForm,
-  shellForm,
+  parseGoFrame,
+  parseNumberedFrame,
+  parsePerlFrame,
+  parsePhpHeader,
+  parsePowershellFrame,
+  parsePythonFrame,
+  parseRubyFrame,
+  parseRustFrame,
+  parseShellFrame,
 } from './scripts.js';
 
 /** A trimmed, non-empty line as a frame of a known language, or null. */
-export function formOf(line: string): Form | null {
+export function parseFrameLine(line: string): Form | null {
   const first = line.charCodeAt(0);
-  if (first === CODE.a && line.startsWith('at ')) return atForm(line.slice(3).trimStart());
-  if (first === CODE.hash) return (line.includes(' pc ') ? parseNativeFrame(line) : null) ?? numberedForm(line);
+  if (first === CODE.a && line.startsWith('at ')) return parseAtFrame(line.slice(3).trimStart());
+  if (first === CODE.hash) return (line.includes(' pc ') ? parseNativeFrame(line) : null) ?? parseNumberedFrame(line);
   if (line.includes('File "')) {
-    const python = pythonForm(line);
+    const python = parsePythonFrame(line);
     if (python !== null) return python;
   }
-  const method = line.includes('(') ? dotnetForm(line) : null;
+  const method = line.includes('(') ? parseDotnetFrame(line) : null;
   if (method !== null) return method;
   if (!DIGIT.test(line)) return null;
   return (
     (first >= CODE.zero || first === CODE.slash || first === CODE.dot ? parseNativeFrame(line) : null) ??
-    (line.includes('.go:') ? goForm(line) : null) ??
+    (line.includes('.go:') ? parseGoFrame(line) : null) ??
     (line.includes('@') || line.includes('://') ? browserForm(line) : null) ??
-    (line.includes(' in ') ? phpHeader(line) : null) ??
-    (line.includes('panicked at ') ? rustForm(line) : null) ??
-    (line.includes(':in ') ? rubyForm(line) : null) ??
-    (line.includes('1: ') ? powershellForm(line.slice(line.indexOf(' ') + 1)) : null) ??
-    (line.includes(' line ') ? (shellForm(line) ?? perlForm(line)) : shellForm(line))
+    (line.includes(' in ') ? parsePhpHeader(line) : null) ??
+    (line.includes('panicked at ') ? parseRustFrame(line) : null) ??
+    (line.includes(':in ') ? parseRubyFrame(line) : null) ??
+    (line.includes('1: ') ? parsePowershellFrame(line.slice(line.indexOf(' ') + 1)) : null) ??
+    (line.includes(' line ') ? (parseShellFrame(line) ?? parsePerlFrame(line)) : parseShellFrame(line))
   );
 }
 
@@ -55,8 +55,8 @@ function browserForm(line: string): Form | null {
   if (file.includes('@') ? /\s/.test(file) : /^\S*\s(?!line )/.test(file) && !file.includes('/')) return null;
   const evaluated = / line (\d{1,9}) > /.exec(file);
   const name = at < 0 ? null : place.slice(0, at);
-  if (evaluated !== null) return form('browser', file.slice(0, evaluated.index), name, evaluated[1]);
-  return SCRIPT.test(file) ? form('browser', file, name, tail[1]) : null;
+  if (evaluated !== null) return createFrameForm('browser', file.slice(0, evaluated.index), name, evaluated[1]);
+  return SCRIPT.test(file) ? createFrameForm('browser', file, name, tail[1]) : null;
 }
 
 /** A path, a URL, a script, or a browser's word for code without a file. */
@@ -80,7 +80,7 @@ const OTHER_FILE = /[\\/][^\\/:@]{0,200}\.[A-Za-z][A-Za-z0-9]{0,9}$/;
 const HOST = /^(?:[A-Za-z][A-Za-z0-9+.-]{0,30}:)?\/\/[^/]*$/;
 
 /** A frame of any other language: any `path.ext:NN`. */
-export function genericForm(line: string): Form | null {
+export function parseGenericFrame(line: string): Form | null {
   let from = 0;
   for (let colon = line.indexOf(':'); colon >= 0; colon = line.indexOf(':', colon + 1)) {
     const number = /^\d{1,9}(?!\d)/.exec(line.slice(colon + 1, colon + 12));
@@ -90,7 +90,7 @@ export function genericForm(line: string): Form | null {
     from = colon;
     const file = line.slice(start, colon);
     if (SOURCE_FILE.test(file) || (OTHER_FILE.test(file) && !HOST.test(file)))
-      return form('generic', file, null, number[0]);
+      return createFrameForm('generic', file, null, number[0]);
   }
   return null;
 }

@@ -8,9 +8,9 @@
 import { rustMachinery } from '../../../lib/text/rust-frames.js';
 import { innerError } from '../../../lib/text/wrapped-errors.js';
 import type { Form, LineKind } from './form.js';
-import { formOf, genericForm } from './forms.js';
+import { parseFrameLine, parseGenericFrame } from './forms.js';
 import { findCrashFrame } from './native-crashes.js';
-import { pythonForm } from './scripts.js';
+import { parsePythonFrame } from './scripts.js';
 
 /** One frame of a stack trace. */
 export interface Frame {
@@ -34,8 +34,8 @@ const MOST_LINES = 2000;
 /** All frames of the first 64 Ki characters; none for a text that is no stack trace. */
 export function parseFrames(stack: string): Frame[] {
   const text = stack.slice(0, LONGEST);
-  const found = read(text, formOf);
-  const frames = found.length > 0 ? found : read(text, genericForm);
+  const found = read(text, parseFrameLine);
+  const frames = found.length > 0 ? found : read(text, parseGenericFrame);
   const crash = crashOf(frames, text, carriedFrom(text));
   return frames.map((form) => ({
     line: form.line,
@@ -47,11 +47,11 @@ export function parseFrames(stack: string): Frame[] {
 }
 
 /** The frame that the error comes from, or null. */
-export function firstFrame(stack: string): Pick<Frame, 'file' | 'function' | 'line_no' | 'image'> | null {
+export function findFirstFrame(stack: string): Pick<Frame, 'file' | 'function' | 'line_no' | 'image'> | null {
   const text = stack.slice(0, LONGEST);
   const from = carriedFrom(text);
-  const found = read(text, formOf, from);
-  return crashOf(found.length > 0 ? found : read(text, genericForm, from), text, from);
+  const found = read(text, parseFrameLine, from);
+  return crashOf(found.length > 0 ? found : read(text, parseGenericFrame, from), text, from);
 }
 
 /** The line from which the frames of the error stand that the trace's wrappers carry; 0: it has none. */
@@ -71,7 +71,7 @@ function read(text: string, form: (line: string) => Form | null, decidedFrom = I
     const content = text.slice(start, Math.min(stop, start + LONGEST_LINE)).trim();
     start = stop + 1;
     if (content === '') continue;
-    const seen = frames[0]?.kind === 'python' ? pythonForm(content) : form(content);
+    const seen = frames[0]?.kind === 'python' ? parsePythonFrame(content) : form(content);
     if (seen === null) pendingFunction = content;
     else {
       seen.line = line;

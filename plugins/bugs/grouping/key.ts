@@ -11,10 +11,10 @@
 import { hash as digest } from 'node:crypto';
 import type { GroupMember } from '../../../ports/domain/bugs.js';
 import { maskGeneratedName } from '../../../lib/text/generated-names.js';
-import { coarse, coarseOrigin, isCoarse } from './coarse.js';
-import { mask, type MaskOptions } from './mask.js';
-import { firstFrame } from './frames.js';
-import { normaliseFunction, normaliseOrigin } from './origin.js';
+import { toCoarseText, toCoarseOrigin, isCoarse } from './coarse.js';
+import { maskText, type MaskOptions } from './mask.js';
+import { findFirstFrame } from './frames.js';
+import { normalizeFunction, normalizeOrigin } from './origin.js';
 
 export interface GroupingInput {
   type: string;
@@ -60,10 +60,10 @@ const DEFAULT = /^\{\{\s{0,8}default\s{0,8}\}\}$/;
 const LONGEST_DEFAULT = 64;
 
 /** The keys of one report (contract 21, grouping key, version 2). Never throws, under 10 ms for any input. */
-export function groupingOf(input: GroupingInput, options: Partial<MaskOptions> = {}): Grouping {
-  const masked = maskedOf(input, options) + membersIn(input);
+export function computeGrouping(input: GroupingInput, options: Partial<MaskOptions> = {}): Grouping {
+  const masked = getMaskedMessage(input, options) + membersIn(input);
   const parts = fingerprintOf(input);
-  const origin = parts === null || parts.some(isDefault) ? originOf(input) : '';
+  const origin = parts === null || parts.some(isDefault) ? getOrigin(input) : '';
   const head = headOf(input);
   if (parts === null) return { ...keysOf(head, origin, masked), origin, masked };
   const keyFor = (from: string): string => `v2:${hash([...head, ...tail(parts, from, masked)])}`;
@@ -75,7 +75,7 @@ export function groupingOf(input: GroupingInput, options: Partial<MaskOptions> =
 function membersIn({ members }: GroupingInput): string {
   if (!members?.length) return '';
   const named = members.slice(0, MOST_MEMBERS).map(({ exception_class, file, function: name }) => {
-    const place = originOf({ file_path: file, function_name: name });
+    const place = getOrigin({ file_path: file, function_name: name });
     return [exception_class === null ? '' : maskGeneratedName(exception_class), place].join(' ').trim();
   });
   return [...new Set(named)]
@@ -96,11 +96,11 @@ export interface Flood {
 }
 
 /** The flood part; null where a fingerprint decides: the sender has decided which errors are one. */
-export function floodOf(input: GroupingInput, { origin, masked }: Grouping): Flood | null {
+export function computeFloodKey(input: GroupingInput, { origin, masked }: Grouping): Flood | null {
   if (fingerprintOf(input) !== null) return null;
   const [type = '', project = '', exceptionClass = ''] = headOf(input);
-  const source = [type, project, coarse(exceptionClass)];
-  const parts = [...source.slice(2), coarseOrigin(origin, input.file_path ?? null), coarse(masked)];
+  const source = [type, project, toCoarseText(exceptionClass)];
+  const parts = [...source.slice(2), toCoarseOrigin(origin, input.file_path ?? null), toCoarseText(masked)];
   return {
     source: hash(source),
     coarse_key: parts.some(isCoarse) ? `c3:${hash([type, project, ...parts])}` : null,
@@ -120,21 +120,21 @@ const headOf = ({ type, project, exception_class }: GroupingInput): string[] => 
  * The caller's file, with its function where the caller states one; else the file (or method) of the first frame; else
  * empty.
  */
-export function originOf({
+export function getOrigin({
   file_path,
   function_name,
   stack_trace,
 }: Pick<GroupingInput, 'file_path' | 'function_name' | 'stack_trace'>): string {
-  const given = file_path ? normaliseOrigin(file_path) : '';
-  const name = given !== '' && function_name ? normaliseFunction(function_name) : '';
+  const given = file_path ? normalizeOrigin(file_path) : '';
+  const name = given !== '' && function_name ? normalizeFunction(function_name) : '';
   if (name !== '') return `${given}#${name}`;
   if (given !== '' || !stack_trace) return given;
-  const frame = firstFrame(stack_trace);
+  const frame = findFirstFrame(stack_trace);
   if (frame === null) return '';
   // An image contains the whole application, so the function is part of the origin.
-  const symbol = frame.image !== undefined && frame.line_no === null ? normaliseFunction(frame.function ?? '') : '';
-  if (frame.file !== null && symbol !== '') return `${normaliseOrigin(frame.file)}#${symbol}`;
-  return frame.file !== null ? normaliseOrigin(frame.file) : maskGeneratedName(frame.function ?? '').toLowerCase();
+  const symbol = frame.image !== undefined && frame.line_no === null ? normalizeFunction(frame.function ?? '') : '';
+  if (frame.file !== null && symbol !== '') return `${normalizeOrigin(frame.file)}#${symbol}`;
+  return frame.file !== null ? normalizeOrigin(frame.file) : maskGeneratedName(frame.function ?? '').toLowerCase();
 }
 
 /** Classes whose message may be the key or the index alone. */
@@ -142,10 +142,10 @@ const KEYED = /OutOfBounds|IndexError|KeyError|KeyNotFound|NegativeArraySize|NoS
 const ALONE = /^[-+]?\d{1,20}$/;
 
 /** The message, or the title, without what differs from report to report. */
-export function maskedOf(input: GroupingInput, options: Partial<MaskOptions> = {}): string {
+export function getMaskedMessage(input: GroupingInput, options: Partial<MaskOptions> = {}): string {
   const message = messageOf(input);
   if (ALONE.test(message) && KEYED.test(input.exception_class ?? '')) return '<number>';
-  return mask(message, options);
+  return maskText(message, options);
 }
 
 /** The text to mask: the template of the message, the message, or the title. */

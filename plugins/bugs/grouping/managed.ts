@@ -2,11 +2,11 @@
  * Lines of V8, Java and .NET, which all may begin with `at ` (contract 21, first frame). Pure. Brackets tell them
  * apart: V8 has a blank before them, Java has a file inside, .NET has parameters inside.
  */
-import { form, TAIL, type Form } from './form.js';
-import { powershellForm } from './scripts.js';
+import { createFrameForm, TAIL, type Form } from './form.js';
+import { parsePowershellFrame } from './scripts.js';
 
 /** A line that begins with `at `: Node, Chrome, Hermes, Java, .NET and PowerShell in English, Rust. */
-export function atForm(given: string): Form | null {
+export function parseAtFrame(given: string): Form | null {
   const rest = given.endsWith(']') ? given.replace(PACKAGING, '') : given;
   const java = rest.endsWith(')') ? javaForm(rest) : null;
   if (java !== null) return java;
@@ -17,7 +17,7 @@ export function atForm(given: string): Form | null {
     const method = methodForm(rest);
     if (method !== null) return method;
   }
-  return (rest.endsWith(')') ? null : powershellForm(rest)) ?? v8Form(rest);
+  return (rest.endsWith(')') ? null : parsePowershellFrame(rest)) ?? v8Form(rest);
 }
 
 /** The library and its version, which Logback and Log4j write behind a frame: ` ~[shop-1.4.2.jar!/:1.4.2]`. */
@@ -34,8 +34,8 @@ function v8Form(rest: string): Form | null {
   if (place.startsWith('eval at ')) return evalForm(place, name);
   const tail = TAIL.exec(place);
   const start = place.startsWith(HERMES) ? HERMES.length : 0;
-  if (tail !== null) return form('v8', place.slice(start, tail.index), name, tail[1]);
-  return open >= 0 || place.startsWith('<') ? form('v8', null, name ?? place, null) : null;
+  if (tail !== null) return createFrameForm('v8', place.slice(start, tail.index), name, tail[1]);
+  return open >= 0 || place.startsWith('<') ? createFrameForm('v8', null, name ?? place, null) : null;
 }
 
 /** The file that called eval, however deep: `eval at f (/srv/a.js:10:5), <anonymous>:1:1`. */
@@ -44,7 +44,9 @@ function evalForm(place: string, name: string | null): Form {
   const close = place.indexOf(')', open);
   const origin = open < 0 || close < 0 ? '' : place.slice(open + 1, close);
   const tail = TAIL.exec(origin);
-  return tail === null ? form('v8', null, name, null) : form('v8', origin.slice(0, tail.index), name, tail[1]);
+  return tail === null
+    ? createFrameForm('v8', null, name, null)
+    : createFrameForm('v8', origin.slice(0, tail.index), name, tail[1]);
 }
 
 const JAVA_PLACE =
@@ -62,14 +64,14 @@ function javaForm(rest: string): Form | null {
   parts.pop();
   const type = parts.pop() ?? '';
   const file = place[1] ?? `${type.split('$')[0]}.java`;
-  return form('java', [...parts, file].join('/'), qualified, place[2] ?? place[3] ?? place[4]);
+  return createFrameForm('java', [...parts, file].join('/'), qualified, place[2] ?? place[3] ?? place[4]);
 }
 
 const JAVA_FILE = /\.(?:java|kts?|scala|groovy|cljc?|jav|gradle|jsp|js|rb|py)$/i;
 const isJavaFile = (file: string, line: string | undefined): boolean => line !== undefined || JAVA_FILE.test(file);
 
 /** A .NET frame in other languages than English: `bei …`, `à …`, `в …`, `場所 …`. */
-export function dotnetForm(line: string): Form | null {
+export function parseDotnetFrame(line: string): Form | null {
   const blank = line.indexOf(' ');
   if (blank < 1 || blank > 12 || !/^[\p{L}\p{M}]+:?$/u.test(line.slice(0, blank))) return null;
   const rest = line.slice(blank + 1).trimStart();
@@ -93,7 +95,12 @@ const MONO_LINE = /:(\d{1,9})\)? ?$/;
 function monoForm(found: RegExpExecArray): Form {
   const file = found[2] ?? found[3] ?? '<unknown>';
   const isNamed = !file.startsWith('<');
-  return form('dotnet', isNamed ? file : null, found[1] ?? null, isNamed ? MONO_LINE.exec(found[0])?.[1] : null);
+  return createFrameForm(
+    'dotnet',
+    isNamed ? file : null,
+    found[1] ?? null,
+    isNamed ? MONO_LINE.exec(found[0])?.[1] : null,
+  );
 }
 
 /** A .NET method: `Acme.Order.Load(Guid id) in C:\src\Order.cs:line 42`; without a file the method is the place. */
@@ -106,11 +113,11 @@ function methodForm(rest: string): Form | null {
     .slice(close + 1)
     .trim()
     .replace(IL_OFFSET, '');
-  if (place === '') return name.includes('.') ? form('dotnet', null, name, null) : null;
+  if (place === '') return name.includes('.') ? createFrameForm('dotnet', null, name, null) : null;
   const tail = DOTNET_PLACE.exec(place);
   const start = PATH_START.exec(place);
   if (tail === null || start === null || start.index >= tail.index) return null;
-  return form(
+  return createFrameForm(
     'dotnet',
     place.slice(start.index + start[0].length - (start[1] ?? '').length, tail.index),
     name,

@@ -100,7 +100,7 @@ const SHORT_NUMBER = new RegExp(String.raw`(?<![0-9a-z_]|\w:|\d\.)(?<!${CODE_WOR
  * @returns the text with placeholders (`<guid>`, `<time>`, `<address>`, `<line>`, `<email>`, `<ip>`, `<mac>`,
  * `<duration>`, `<size>`, `<share>`, `<id>`, `<number>`, `<value>`)
  */
-export function mask(text: string, options: Partial<MaskOptions> = {}): string {
+export function maskText(text: string, options: Partial<MaskOptions> = {}): string {
   const enabled = { ...EVERY_MASK, ...options };
   let masked = '';
   for (const piece of splitDuplicates(text)) masked += piece.final ? piece.text : maskPiece(piece.text, enabled);

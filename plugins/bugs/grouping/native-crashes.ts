@@ -3,7 +3,7 @@
  * (contract 21, amendments). Pure, linear: every pattern is bounded and anchored.
  */
 import { isSystemFunction, isSystemImage } from '../../../lib/text/system-images.js';
-import { form, type Form } from './form.js';
+import { createFrameForm, type Form } from './form.js';
 
 interface NativeLine {
   pattern: RegExp;
@@ -56,7 +56,7 @@ export function parseNativeFrame(line: string): Form | null {
     if (found === null) continue;
     const at = (index: number): string | null => (index === NONE ? null : (found[index] ?? null));
     const [image, name, file, number] = [at(groups[0]) ?? '', at(groups[1]), at(groups[2]), at(groups[3])];
-    const made = form('native', file ?? imageName(image), name, number);
+    const made = createFrameForm('native', file ?? imageName(image), name, number);
     made.image = image;
     return made;
   }

@@ -46,7 +46,7 @@ function evaluatedIn(path: string): string {
  * The last two segments in lower case; scheme, host, query, drive letter and `:line:col` cut; generated parts masked
  * (paths.ts, lib/text/generated-names.ts). Empty when nothing is left.
  */
-export function normaliseOrigin(file: string): string {
+export function normalizeOrigin(file: string): string {
   const segments = cutPath(file);
   const masked = maskSegments(segments);
   const kept = isPage(file.slice(0, LONGEST).trim()) ? maskPage(masked) : masked.slice(-SEGMENTS);
@@ -58,7 +58,7 @@ const LONGEST_FUNCTION = 600;
 const NAMELESS = /^(?:\?+|<?anonymous>?|<unknown>|<redacted>|\{closure\}|\{anonymous\}|0x[0-9a-f]{1,16})$/i;
 
 /** A function as part of an origin; empty for one without a name. Functions that differ only in case are different. */
-export function normaliseFunction(name: string): string {
+export function normalizeFunction(name: string): string {
   const given = name.slice(0, LONGEST_FUNCTION).trim();
   const masked = NAMELESS.test(given) ? '' : maskGeneratedName(given);
   return NAMELESS.test(masked) ? '' : masked;

@@ -7,7 +7,7 @@ export interface GroupingSettings {
   masks: Partial<MaskOptions>;
 }
 
-export function groupingSettings(section: Readonly<Record<string, number | boolean>>): GroupingSettings {
+export function readGroupingSettings(section: Readonly<Record<string, number | boolean>>): GroupingSettings {
   const masks: Partial<MaskOptions> = {};
   for (const name of Object.keys(EVERY_MASK) as (keyof MaskOptions)[]) {
     const wanted = section[`mask_${name}`];

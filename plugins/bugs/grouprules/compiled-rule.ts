@@ -3,11 +3,11 @@ import { cutText } from '../../../lib/text/cut-text.js';
 import { shortClass, titleOf } from '../../../lib/text/error-title.js';
 import { linearPattern, PatternProblem, type LinearPattern } from '../../../lib/text/linear-pattern.js';
 import { isDefault } from '../grouping/key.js';
-import { normaliseFunction, normaliseOrigin } from '../grouping/origin.js';
+import { normalizeFunction, normalizeOrigin } from '../grouping/origin.js';
 import type { GroupingRule, RuleBehaviour } from '../grouping/grouping-rule.js';
 import type { RuleSubject } from './subject.js';
-import { templateOf, TemplateProblem, type Template, type TemplateValues } from './template.js';
-import { wildcard } from './wildcard.js';
+import { parseTemplate, TemplateProblem, type Template, type TemplateValues } from './template.js';
+import { compileWildcard } from './wildcard.js';
 
 /** Characters of one rendered element of a fingerprint. */
 const LONGEST_ELEMENT = 500;
@@ -60,14 +60,14 @@ export function compileRule(rule: Pick<GroupingRule, 'id'> & RuleBehaviour): Com
   const pattern = message === null ? null : noted('message', () => linearPattern(message, false));
   const place = origin === null ? null : noted('origin', () => originForm(origin));
   const elements = fingerprint && noted('fingerprint', () => fingerprint.map(elementOf));
-  const heading = title === null ? null : noted('title', () => templateOf(title));
+  const heading = title === null ? null : noted('title', () => parseTemplate(title));
   checkGroups(faults, pattern, { fingerprint: elements ?? [], title: heading === null ? [] : [heading] });
   if (exception_class === null && message === null && origin === null)
     faults.message = 'name a class, a pattern of the message or an origin: a rule without any would take every error';
   if (fingerprint === null && title === null) faults.fingerprint = 'give a fingerprint, a title, or both';
   if (Object.keys(faults).length > 0) throw new RuleProblem(faults);
 
-  const ofClass = exception_class === null ? null : wildcard(exception_class.trim());
+  const ofClass = exception_class === null ? null : compileWildcard(exception_class.trim());
   return {
     slow: pattern !== null,
     fits: (subject) =>
@@ -88,7 +88,7 @@ export function compileRule(rule: Pick<GroupingRule, 'id'> & RuleBehaviour): Com
 
 type Element = Template | 'default';
 
-const elementOf = (text: string): Element => (isDefault(text) ? 'default' : templateOf(text));
+const elementOf = (text: string): Element => (isDefault(text) ? 'default' : parseTemplate(text));
 
 const usedBy = (elements: readonly Element[] | null, heading: Template | null): number =>
   Math.max(heading?.groups ?? 0, ...(elements ?? []).map((one) => (one === 'default' ? 0 : one.groups)));
@@ -134,10 +134,10 @@ function titled(heading: Template, subject: RuleSubject, groups: readonly string
 /** @throws PatternProblem */
 function originForm(given: string): (origin: string) => boolean {
   const [file = '', ...functions] = given.trim().split('#');
-  const path = normaliseOrigin(file);
+  const path = normalizeOrigin(file);
   if (path === '') throw new PatternProblem('name a file, as `orders/db.py`; `*` stands for any characters');
-  const ofFile = wildcard(path);
-  const ofFunction = functions.length === 0 ? null : wildcard(normaliseFunction(functions.join('#')));
+  const ofFile = compileWildcard(path);
+  const ofFunction = functions.length === 0 ? null : compileWildcard(normalizeFunction(functions.join('#')));
   return (origin) => {
     const at = origin.indexOf('#');
     if (!ofFile(at < 0 ? origin : origin.slice(0, at))) return false;

@@ -1,6 +1,6 @@
 /** A report as grouping rules see it; each value is computed once, and only where a rule asks for it. Pure. */
 import { shortClass } from '../../../lib/text/error-title.js';
-import { maskedOf, originOf, type GroupingInput } from '../grouping/key.js';
+import { getMaskedMessage, getOrigin, type GroupingInput } from '../grouping/key.js';
 import type { MaskOptions } from '../grouping/mask.js';
 
 /** Characters of a message that are searched: as many as grouping reads. */
@@ -35,11 +35,11 @@ export class RuleSubject {
 
   /** As the grouping key has it; empty where the report names none. */
   get origin(): string {
-    return (this.#origin ??= originOf(this.report));
+    return (this.#origin ??= getOrigin(this.report));
   }
 
   /** The message without what differs from report to report. */
   get masked(): string {
-    return (this.#masked ??= maskedOf(this.report, this.masks));
+    return (this.#masked ??= getMaskedMessage(this.report, this.masks));
   }
 }

@@ -30,7 +30,7 @@ export class TemplateProblem extends Error {
 }
 
 /** @throws TemplateProblem */
-export function templateOf(text: string): Template {
+export function parseTemplate(text: string): Template {
   const pieces: (string | { placeholder: Placeholder })[] = [];
   let end = 0;
   for (const found of text.matchAll(PLACEHOLDER)) {

@@ -1,7 +1,7 @@
 /** Texts with `*` for any characters, compared without upper and lower case in linear time. Pure. */
 
 /** @returns whether a text is of the form, whole */
-export function wildcard(form: string): (text: string) => boolean {
+export function compileWildcard(form: string): (text: string) => boolean {
   const [first = '', ...rest] = form.toLowerCase().split('*');
   const last = rest.pop();
   if (last === undefined) return (text) => text.toLowerCase() === first;

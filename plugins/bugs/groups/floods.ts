@@ -10,10 +10,10 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOf } from '../item/document-ids.js';
+import { hashWithinProject } from '../item/document-ids.js';
 import type { FloodDoc } from '../item/model.js';
 import { COARSE_KEYS } from '../item/stored-names.js';
-import { floodOf, type Flood, type Grouping, type GroupingInput } from '../grouping/key.js';
+import { computeFloodKey, type Flood, type Grouping, type GroupingInput } from '../grouping/key.js';
 
 /** Items of a source whose coarse keys are stored beside its times. */
 const FIRST = 25;
@@ -33,9 +33,10 @@ export class Floods {
   async sourceOf(report: GroupingInput, project: string, grouping: Grouping): Promise<Source | null> {
     // Only errors flood: people who file a bug or a wish say themselves what it is.
     if (this.deps.grouping.flood_items === 0 || report.type !== 'error') return null;
-    const flood = floodOf(report, grouping);
+    const flood = computeFloodKey(report, grouping);
     if (flood === null) return null;
-    const stored = flood.coarse_key === null ? null : await this.deps.floods.get(hashOf(project, flood.source));
+    const stored =
+      flood.coarse_key === null ? null : await this.deps.floods.get(hashWithinProject(project, flood.source));
     return { ...flood, project, stored };
   }
 
@@ -67,6 +68,6 @@ export class Floods {
     // No `keep`: items made at the same time exceed `FIRST` by a few, and none may be lost.
     const isFirst = key !== null && this.ownKey(source) === null;
     const push = { made_at, ...(isFirst && { [COARSE_KEYS]: { each: [{ key, item }] } }) };
-    return { change: { id: hashOf(source.project, source.source) }, update: { push } };
+    return { change: { id: hashWithinProject(source.project, source.source) }, update: { push } };
   }
 }

@@ -14,7 +14,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOf } from '../item/document-ids.js';
+import { hashWithinProject } from '../item/document-ids.js';
 import { Commit, type Write } from '../store/commit.js';
 import { Floods, type Source } from './floods.js';
 import type { Grouping, GroupingInput } from '../grouping/key.js';
@@ -59,7 +59,12 @@ export interface Lead {
   divided?: readonly KeyPart[] | undefined;
 }
 
-export const existing = (item_id: string): Decision => ({ item_id, adopted: false, flooded: false, writes: [] });
+export const createExistingDecision = (item_id: string): Decision => ({
+  item_id,
+  adopted: false,
+  flooded: false,
+  writes: [],
+});
 
 @injectable()
 export class Keys {
@@ -94,7 +99,7 @@ export class Keys {
     const recent = this.#recent;
     const before = this.recent(project, key);
     if (before !== null) return before;
-    const found = await this.deps.keys.get(hashOf(project, key));
+    const found = await this.deps.keys.get(hashWithinProject(project, key));
     if (found === null) return null;
     const lead: Lead = { item: found.counts_at ?? found.item_id, divided: found.divided };
     recent.set(nameOf(project, key), lead);
@@ -116,8 +121,8 @@ export class Keys {
     const { project, dedup_key } = keyed;
     const came = decision.flooded ? 'flood' : 'joined';
     if (await this.#lead(keyed, dedup_key, decision.item_id, came)) return decision;
-    const winner = await this.deps.keys.get(hashOf(project, dedup_key));
-    return existing(winner?.counts_at ?? winner?.item_id ?? decision.item_id);
+    const winner = await this.deps.keys.get(hashWithinProject(project, dedup_key));
+    return createExistingDecision(winner?.counts_at ?? winner?.item_id ?? decision.item_id);
   }
 
   /** Leads the key of an occurrence whose frames were rewritten later to its item. */
@@ -129,9 +134,9 @@ export class Keys {
   async release({ project, dedup_key, bare_key }: Keyed, itemId: string): Promise<void> {
     const { keys, families } = this.deps;
     this.forget();
-    await keys.remove({ id: hashOf(project, dedup_key), item_id: itemId });
+    await keys.remove({ id: hashWithinProject(project, dedup_key), item_id: itemId });
     for (;;) {
-      const family = await families.get(hashOf(project, bare_key));
+      const family = await families.get(hashWithinProject(project, bare_key));
       if (family === null) return;
       const { id, rev } = family;
       if (family.newest === itemId) {
@@ -174,7 +179,7 @@ export class Keys {
 
   async #byFamily(keyed: Keyed, mayCreate: () => boolean): Promise<Decision | null> {
     const { families, ids } = this.deps;
-    const id = hashOf(keyed.project, keyed.bare_key);
+    const id = hashWithinProject(keyed.project, keyed.bare_key);
     let isAllowed = false;
     const allows = (): boolean => (isAllowed ||= mayCreate());
     // Most unknown keys begin a family: where each write is one of its own anyway, that is tried before a look.
@@ -188,23 +193,24 @@ export class Keys {
       // A decision may have been made, completed and forgotten since the key was looked up. Where the family is new,
       // the store refuses the write of a key that exists.
       const known = family === null ? null : await this.known(keyed.project, keyed.dedup_key);
-      if (known !== null) return existing(known);
-      const next = family === null ? null : decideIn(family, keyed);
-      if (next?.done) return existing(next.item_id);
+      if (known !== null) return createExistingDecision(known);
+      const next = family === null ? null : decideInFamily(family, keyed);
+      if (next?.done) return createExistingDecision(next.item_id);
       if (next === null || next.item_id === null) {
         if (!isNew) {
           source = await this.floods.sourceOf(keyed.report, keyed.project, keyed);
           const flooded = source && (await this.#flooded(source));
-          if (flooded !== null) return { ...existing(flooded), flooded: true };
+          if (flooded !== null) return { ...createExistingDecision(flooded), flooded: true };
           if (!allows()) return null;
           isNew = true;
         }
         const item_id = ids.uuid();
         const write: Write = { collection: 'families', ...familyWrite(id, keyed, family, item_id, true) };
-        return { ...existing(item_id), writes: [write, ...this.#leading(keyed, item_id, source)] };
+        return { ...createExistingDecision(item_id), writes: [write, ...this.#leading(keyed, item_id, source)] };
       }
       const write: Write = { collection: 'families', ...familyWrite(id, keyed, family, next.item_id, false) };
-      if (await this.commit.write([write])) return { ...existing(next.item_id), adopted: keyed.origin !== '' };
+      if (await this.commit.write([write]))
+        return { ...createExistingDecision(next.item_id), adopted: keyed.origin !== '' };
     }
   }
 
@@ -218,7 +224,7 @@ export class Keys {
     const write: Write = { collection: 'families', ...familyWrite(id, keyed, null, item_id, true) };
     const written = await this.commit.write([write]);
     this.#families.set(id, true);
-    return written && { ...existing(item_id), writes: this.#leading(keyed, item_id, source) };
+    return written && { ...createExistingDecision(item_id), writes: this.#leading(keyed, item_id, source) };
   }
 
   /** The item with the same coarse key, once its source has flooded (contract 21, flood). */
@@ -235,7 +241,7 @@ export class Keys {
 const nameOf = (project: string, key: string): string => `${project} ${key}`;
 
 const keyDoc = (project: string, key: string, item_id: string): Pick<KeyDoc, 'id' | 'project' | 'key' | 'item_id'> => ({
-  id: hashOf(project, key),
+  id: hashWithinProject(project, key),
   project,
   key,
   item_id,
@@ -264,7 +270,7 @@ function familyWrite(id: string, keyed: Keyed, family: FamilyDoc | null, item: s
 }
 
 /** The decision that a family holds for an unknown key. `item_id` null asks for a new item. Pure. */
-export function decideIn(
+export function decideInFamily(
   family: FamilyDoc,
   keyed: Keyed,
 ): { item_id: string; done: boolean } | { item_id: null; done: false } {

@@ -10,7 +10,7 @@ const projectOf = ({ params }: HttpRequest): string => params['project'] ?? '';
 const idOf = ({ params }: HttpRequest): string => params['id'] ?? '';
 const fieldsOf = ({ body }: HttpRequest): GroupingRuleFields => body ?? {};
 
-export const groupingRuleRoutes = ({ regrouping }: Pick<BugServices, 'regrouping'>): RouteSpec[] => [
+export const buildGroupingRuleRoutes = ({ regrouping }: Pick<BugServices, 'regrouping'>): RouteSpec[] => [
   ...listRoutes(regrouping),
   ...memberRoutes(regrouping),
 ];

@@ -7,4 +7,4 @@ export const READ = 'bugtracker:read';
 export const MANAGE = 'bugtracker:manage';
 
 /** The id or ref in the path. */
-export const idOf = (request: HttpRequest): string => request.params['id'] ?? '';
+export const getIdParam = (request: HttpRequest): string => request.params['id'] ?? '';

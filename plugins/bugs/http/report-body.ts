@@ -2,8 +2,8 @@
 import { versionName } from '../../../lib/versions.js';
 import type { ErrorLevel, ItemType, Report, Severity } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
-import { checkAbove, storedBuild } from '../item/build-names.js';
-import { severityIn } from '../item/severity.js';
+import { checkAbove, parseBuildName } from '../item/build-names.js';
+import { readSeverity } from '../item/severity.js';
 
 export interface ReportBody {
   project: string;
@@ -45,7 +45,7 @@ const some = (text: string | null | undefined): string | null => (text?.trim() ?
  * @throws ServiceError validation_failed for a `resolved_in_build` that names neither a version nor a build, or one in
  * which the error was seen (contract 20, transitions)
  */
-export function reportOf(body: ReportBody, caller: BugCaller): { report: Report; truncated: string[] } {
+export function parseReportBody(body: ReportBody, caller: BugCaller): { report: Report; truncated: string[] } {
   const truncated: string[] = [];
   const cut = (field: keyof typeof LIMITS): string | null => {
     const text = some(body[field]);
@@ -54,7 +54,7 @@ export function reportOf(body: ReportBody, caller: BugCaller): { report: Report;
     return text.slice(0, LIMITS[field]);
   };
   const fix = some(body.resolved_in_build);
-  const resolved_in_build = fix === null ? null : storedBuild(fix);
+  const resolved_in_build = fix === null ? null : parseBuildName(fix);
   const given_version = some(body.app_version) ?? some(body.build) ?? some(body.release);
   const app_version = given_version === null ? null : some(versionName(given_version));
   if (body.type !== 'feature' && resolved_in_build !== null) checkAbove(resolved_in_build, app_version);
@@ -62,7 +62,7 @@ export function reportOf(body: ReportBody, caller: BugCaller): { report: Report;
     type: body.type ?? 'bug',
     project: body.project,
     title: body.title.trim(),
-    severity: severityIn(body) ?? 'medium',
+    severity: readSeverity(body) ?? 'medium',
     source: caller.kind === 'session' ? 'ui' : 'agent',
     reported_by: caller.id,
     reporter: caller.name,

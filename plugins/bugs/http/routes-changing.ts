@@ -3,17 +3,17 @@ import { created, type HttpRequest, type RouteSpec } from '../../../kernel/contr
 import { Reply } from '../../../ports/http.js';
 import type { Json } from '../../../ports/store.js';
 import type { BulkRequest } from '../editing/bulk.js';
-import { callerIn } from '../caller.js';
+import { getRequestCaller } from '../caller.js';
 import { cleanJson } from '../text/clean.js';
 import type { Edit } from '../item/edit.js';
 import type { RemovalOptions } from '../editing/removal.js';
 import type { ReleaseRequest, RenewalRequest } from '../claims/leases.js';
 import type { NewComment } from '../editing/comments.js';
 import type { MergeOptions } from '../editing/merging.js';
-import { BASE, idOf, MANAGE, REPORT } from './paths.js';
-import { linkRoutes } from './routes-links.js';
+import { BASE, getIdParam, MANAGE, REPORT } from './paths.js';
+import { buildLinkRoutes } from './routes-links.js';
 import * as schemas from './schemas.js';
-import { splitRoute } from './split-route.js';
+import { buildSplitRoute } from './split-route.js';
 import * as shapes from './schemas-output.js';
 import type { BugServices } from '../services.js';
 import * as tools from './tools.js';
@@ -25,14 +25,14 @@ const CLAIMED = ['already_claimed', 'lease_lost', 'conflict'];
 /** The body with every text cleaned. */
 const bodyOf = (request: HttpRequest): unknown => cleanJson(request.body as Json);
 
-export const changingRoutes = (services: BugServices): RouteSpec[] => [
+export const buildEditRoutes = (services: BugServices): RouteSpec[] => [
   edit(services),
   remove(services),
   bulk(services),
   merge(services),
-  splitRoute(services),
+  buildSplitRoute(services),
   comment(services),
-  ...linkRoutes(services),
+  ...buildLinkRoutes(services),
   ...leases(services),
 ];
 
@@ -51,7 +51,12 @@ const edit = ({ edits }: BugServices): RouteSpec => ({
   output: shapes.editedOutput,
   errors: [...CLAIMED, 'claim_required', 'unread_news', 'invalid_transition', 'precondition_failed', 'reason_required'],
   handle: (request) =>
-    edits.answered(idOf(request), callerIn(request), bodyOf(request) as Edit, request.headers['if-match']),
+    edits.answered(
+      getIdParam(request),
+      getRequestCaller(request),
+      bodyOf(request) as Edit,
+      request.headers['if-match'],
+    ),
 });
 
 const remove = ({ removal }: BugServices): RouteSpec => ({
@@ -69,7 +74,7 @@ const remove = ({ removal }: BugServices): RouteSpec => ({
   errors: [...CLAIMED, 'reason_required'],
   handle: async (request) => {
     const options = { ...(request.query as RemovalOptions), ...(bodyOf(request) as RemovalOptions | null) };
-    await removal.remove(idOf(request), request.principal, options);
+    await removal.remove(getIdParam(request), request.principal, options);
     return { deleted: true };
   },
 });
@@ -101,7 +106,7 @@ const bulk = ({ bulk: service }: BugServices): RouteSpec => ({
   errors: ['conflict', 'not_found'],
   limits: { rate: 'bulk', cost: costOf },
   handle: async (request) => {
-    const answer = await service.run(bodyOf(request) as BulkRequest, callerIn(request));
+    const answer = await service.run(bodyOf(request) as BulkRequest, getRequestCaller(request));
     return new Reply(answer.updated === answer.results.length ? 200 : 207, answer);
   },
 });
@@ -121,7 +126,9 @@ const merge = ({ merging }: BugServices): RouteSpec => ({
   handle: async (request) => {
     const { into, ...options } = bodyOf(request) as MergeOptions & { into: string };
     const if_match = request.headers['if-match'];
-    return { item: await merging.merge(idOf(request), into, callerIn(request), { ...options, if_match }) };
+    return {
+      item: await merging.merge(getIdParam(request), into, getRequestCaller(request), { ...options, if_match }),
+    };
   },
 });
 
@@ -140,7 +147,7 @@ const comment = ({ comments }: BugServices): RouteSpec => ({
   output: shapes.commentOutput,
   errors: ['lease_lost'],
   handle: async (request) => {
-    return created(await comments.add(idOf(request), callerIn(request), bodyOf(request) as NewComment));
+    return created(await comments.add(getIdParam(request), getRequestCaller(request), bodyOf(request) as NewComment));
   },
 });
 
@@ -158,7 +165,7 @@ function leases({ leases: service, lists }: BugServices): RouteSpec[] {
       input: { params, body: schemas.claimBody, optionalBody: true },
       output: shapes.claimedOutput,
       handle: async (request) => {
-        const claimed = await service.claim(idOf(request), callerIn(request), request.body ?? {});
+        const claimed = await service.claim(getIdParam(request), getRequestCaller(request), request.body ?? {});
         return secret({ ...claimed, ...(await lists.briefing(claimed.item)) });
       },
     },
@@ -172,7 +179,7 @@ function leases({ leases: service, lists }: BugServices): RouteSpec[] {
       input: { params, body: schemas.renewBody },
       output: shapes.renewedOutput,
       handle: async (request) =>
-        secret(await service.renew(idOf(request), callerIn(request), bodyOf(request) as RenewalRequest)),
+        secret(await service.renew(getIdParam(request), getRequestCaller(request), bodyOf(request) as RenewalRequest)),
     },
     {
       ...shared,
@@ -188,7 +195,7 @@ function leases({ leases: service, lists }: BugServices): RouteSpec[] {
       output: shapes.itemOutput,
       handle: async (request) => {
         const body = bodyOf(request) as ReleaseRequest;
-        return { item: await service.release(idOf(request), callerIn(request), body) };
+        return { item: await service.release(getIdParam(request), getRequestCaller(request), body) };
       },
     },
   ];

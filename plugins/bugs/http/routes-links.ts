@@ -2,10 +2,10 @@
 import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { Reply } from '../../../ports/http.js';
-import { callerIn, type BugCaller } from '../caller.js';
+import { getRequestCaller, type BugCaller } from '../caller.js';
 import type { LinkRequest } from '../links/links.js';
 import type { ItemDoc } from '../item/model.js';
-import { BASE, idOf, MANAGE } from './paths.js';
+import { BASE, getIdParam, MANAGE } from './paths.js';
 import { idParam } from './schemas.js';
 import * as schemas from './schemas-links.js';
 import type { BugServices } from '../services.js';
@@ -15,7 +15,7 @@ const PATH = `${BASE}/bugs/{id}/links`;
 const SHARED = { path: PATH, access: { scope: MANAGE }, output: schemas.linkedOutput } as const;
 const ERRORS = ['claim_required', 'lease_lost', 'conflict'];
 
-export function linkRoutes({ links, parts }: BugServices): RouteSpec[] {
+export function buildLinkRoutes({ links, parts }: BugServices): RouteSpec[] {
   const answerOf = async (item: ItemDoc, caller: BugCaller): Promise<object> => {
     const { ref, status, rev } = item;
     return { item: { ref, status, rev }, links: await parts.links(item, caller) };
@@ -36,13 +36,13 @@ export function linkRoutes({ links, parts }: BugServices): RouteSpec[] {
       status: [200, 201],
       errors: ERRORS,
       handle: async (request) => {
-        const caller = callerIn(request);
+        const caller = getRequestCaller(request);
         const asked = request.body as LinkRequest & { remove?: boolean };
         if (asked.remove === true) {
-          const item = await links.remove(idOf(request), request.principal, caller, asked);
+          const item = await links.remove(getIdParam(request), request.principal, caller, asked);
           return new Reply(200, await answerOf(item, caller));
         }
-        const { item, created } = await links.add(idOf(request), request.principal, caller, asked);
+        const { item, created } = await links.add(getIdParam(request), request.principal, caller, asked);
         return new Reply(created ? 201 : 200, await answerOf(item, caller));
       },
     },
@@ -57,8 +57,8 @@ export function linkRoutes({ links, parts }: BugServices): RouteSpec[] {
       input: { params: idParam, query: schemas.unlinkQuery, body: schemas.unlinkBody, optionalBody: true },
       errors: ERRORS,
       handle: async (request) => {
-        const caller = callerIn(request);
-        const item = await links.remove(idOf(request), request.principal, caller, unlinkOf(request));
+        const caller = getRequestCaller(request);
+        const item = await links.remove(getIdParam(request), request.principal, caller, unlinkOf(request));
         return answerOf(item, caller);
       },
     },

@@ -5,18 +5,18 @@
 import { timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { denied, invalidQuery } from '../../../kernel/errors.js';
 import { Reply } from '../../../ports/http.js';
-import { callerIn, mayTouch } from '../caller.js';
+import { getRequestCaller, checkProjectAccess } from '../caller.js';
 import type { Part } from '../lists/parts.js';
 import type { NextRequest } from '../claims/next.js';
 import type { ListRequest } from '../lists/lists.js';
-import { BASE, idOf, MANAGE, READ, REPORT } from './paths.js';
-import { reportOf, type ReportBody } from './report-body.js';
-import { changingRoutes } from './routes-changing.js';
+import { BASE, getIdParam, MANAGE, READ, REPORT } from './paths.js';
+import { parseReportBody, type ReportBody } from './report-body.js';
+import { buildEditRoutes } from './routes-changing.js';
 import * as schemas from './schemas.js';
 import * as shapes from './schemas-output.js';
 import type { BugServices } from '../services.js';
-import { groupingRuleRoutes } from './grouping-rule-routes.js';
-import { groupingRoute } from './split-route.js';
+import { buildGroupingRuleRoutes } from './grouping-rule-routes.js';
+import { buildGroupingRoute } from './split-route.js';
 import * as tools from './tools.js';
 
 type BugsQuery = ListRequest & NextRequest & { action?: 'next' };
@@ -31,7 +31,7 @@ function refuse(query: Record<string, unknown>, names: readonly string[], what: 
   if (wrong.length > 0) throw invalidQuery(Object.fromEntries(wrong.map((name) => [name, what])));
 }
 
-export function routes(services: BugServices): RouteSpec[] {
+export function buildBugRoutes(services: BugServices): RouteSpec[] {
   return [
     report(services),
     projects(services),
@@ -39,11 +39,11 @@ export function routes(services: BugServices): RouteSpec[] {
     next(services),
     detail(services),
     similar(services),
-    groupingRoute(services),
-    ...groupingRuleRoutes(services),
+    buildGroupingRoute(services),
+    ...buildGroupingRuleRoutes(services),
     ...parts(services),
     stats(services),
-    ...changingRoutes(services),
+    ...buildEditRoutes(services),
   ];
 }
 
@@ -64,9 +64,9 @@ const report = ({ bugs, builds, secrets }: BugServices): RouteSpec => ({
   errors: ['unknown_project'],
   limits: { space: true },
   handle: async (request) => {
-    const caller = callerIn(request);
-    const { report: given, truncated } = reportOf(request.body as ReportBody, caller);
-    mayTouch(caller, given.project);
+    const caller = getRequestCaller(request);
+    const { report: given, truncated } = parseReportBody(request.body as ReportBody, caller);
+    checkProjectAccess(caller, given.project);
     await secrets.refuse(request.body as Record<string, unknown>);
     const done = await bugs.record(given, { texts: true });
     const answer = {
@@ -93,7 +93,7 @@ const projects = ({ lists }: BugServices): RouteSpec => ({
   summary: 'The projects, with open items and newest version',
   access: { anyScope: [REPORT, READ, MANAGE] },
   output: shapes.projectsOutput,
-  handle: async (request) => ({ projects: await lists.projects(callerIn(request)) }),
+  handle: async (request) => ({ projects: await lists.projects(getRequestCaller(request)) }),
 });
 
 const list = (services: BugServices): RouteSpec => ({
@@ -114,7 +114,7 @@ const list = (services: BugServices): RouteSpec => ({
     const query = request.query as BugsQuery;
     if (query.action === 'next') return fetchNext(services, request, query);
     refuse(request.query, NEXT_ONLY, 'only with action=next');
-    return services.lists.list(callerIn(request), {
+    return services.lists.list(getRequestCaller(request), {
       ...query,
       updated_since: timeParameter('updated_since', query.updated_since),
     });
@@ -142,7 +142,7 @@ async function fetchNext(
   request: HttpRequest,
   query: BugsQuery,
 ): Promise<Reply> {
-  const caller = callerIn(request);
+  const caller = getRequestCaller(request);
   if (!caller.manage) throw denied('action=next needs the scope bugtracker:manage.');
   refuse(request.query, LIST_ONLY, 'not with action=next');
   const filter = await lists.filterOf(caller, query);
@@ -162,7 +162,7 @@ const detail = ({ lists }: BugServices): RouteSpec => ({
   access: { scope: READ },
   input: { params, query: schemas.detailQuery },
   output: shapes.detailOutput,
-  handle: (request) => lists.detail(idOf(request), callerIn(request), request.query),
+  handle: (request) => lists.detail(getIdParam(request), getRequestCaller(request), request.query),
 });
 
 const similar = ({ lists }: BugServices): RouteSpec => ({
@@ -179,7 +179,7 @@ const similar = ({ lists }: BugServices): RouteSpec => ({
   output: shapes.similarOutput,
   handle: async (request) => {
     const { limit } = request.query as { limit: number };
-    return { items: await lists.similar(idOf(request), callerIn(request), limit) };
+    return { items: await lists.similar(getIdParam(request), getRequestCaller(request), limit) };
   },
 });
 
@@ -198,7 +198,7 @@ const part = ({ parts }: BugServices, name: Part): RouteSpec => ({
   input: { params, query: name === 'occurrences' ? schemas.occurrencesQuery : schemas.pageQuery },
   strictQuery: true,
   output: shapes.parts[name],
-  handle: (request) => parts.page(idOf(request), callerIn(request), name, request.query, request.query),
+  handle: (request) => parts.page(getIdParam(request), getRequestCaller(request), name, request.query, request.query),
 });
 
 const stats = ({ stats: service }: BugServices): RouteSpec => ({
@@ -213,5 +213,5 @@ const stats = ({ stats: service }: BugServices): RouteSpec => ({
   access: { scope: READ },
   input: { query: schemas.statsQuery },
   output: shapes.statsOutput,
-  handle: (request) => service.of(callerIn(request), (request.query as { project?: string }).project),
+  handle: (request) => service.of(getRequestCaller(request), (request.query as { project?: string }).project),
 });

@@ -1,16 +1,16 @@
 /** The route that splits an item, by occurrence or to take a merge back (contract 20, merge and split). */
 import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
 import type { Json } from '../../../ports/store.js';
-import { callerIn } from '../caller.js';
+import { getRequestCaller } from '../caller.js';
 import type { BugServices } from '../services.js';
 import { isSelection, type SplitRequest } from '../splitting/splitting.js';
 import { cleanJson } from '../text/clean.js';
-import { BASE, idOf, MANAGE, READ } from './paths.js';
+import { BASE, getIdParam, MANAGE, READ } from './paths.js';
 import { idParam } from './schemas.js';
 import { groupingOutput, splitBody, splitOutput } from './split-schemas.js';
 import * as tools from './tools.js';
 
-export const splitRoute = (services: Pick<BugServices, 'merging' | 'splitting'>): RouteSpec => ({
+export const buildSplitRoute = (services: Pick<BugServices, 'merging' | 'splitting'>): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs/{id}/split`,
   operationId: 'splitItem',
@@ -41,7 +41,7 @@ export const splitRoute = (services: Pick<BugServices, 'merging' | 'splitting'>)
   handle: (request) => answer(services, request),
 });
 
-export const groupingRoute = ({ reasons }: Pick<BugServices, 'reasons'>): RouteSpec => ({
+export const buildGroupingRoute = ({ reasons }: Pick<BugServices, 'reasons'>): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs/{id}/grouping`,
   operationId: 'explainGrouping',
@@ -52,7 +52,7 @@ export const groupingRoute = ({ reasons }: Pick<BugServices, 'reasons'>): RouteS
   access: { scope: READ },
   input: { params: idParam },
   output: groupingOutput,
-  handle: async (request) => ({ grouping: await reasons.named(idOf(request), callerIn(request)) }),
+  handle: async (request) => ({ grouping: await reasons.named(getIdParam(request), getRequestCaller(request)) }),
 });
 
 async function answer(
@@ -61,9 +61,9 @@ async function answer(
 ): Promise<object> {
   const body = (cleanJson(request.body as Json) ?? {}) as SplitRequest & { dry_run?: boolean };
   const { dry_run, ...asked } = body;
-  const caller = callerIn(request);
+  const caller = getRequestCaller(request);
   const if_match = request.headers['if-match'];
-  if (dry_run === true) return splitting.preview(idOf(request), caller, asked);
-  if (isSelection(asked)) return splitting.split(idOf(request), caller, asked, if_match);
-  return { item: await merging.split(idOf(request), caller, { if_match }) };
+  if (dry_run === true) return splitting.preview(getIdParam(request), caller, asked);
+  if (isSelection(asked)) return splitting.split(getIdParam(request), caller, asked, if_match);
+  return { item: await merging.split(getIdParam(request), caller, { if_match }) };
 }

@@ -3,8 +3,8 @@
  * the fields that an agent needs. Pure.
  */
 import { showComments } from './tool-comments.js';
-import { compact } from './tool-occurrence.js';
-import { suspectsOf } from './tool-suspects.js';
+import { compactOccurrence } from './tool-occurrence.js';
+import { formatSuspects } from './tool-suspects.js';
 import { findRoots, formatLines, shortenTrace, stripRoots } from './tool-text.js';
 
 type Data = Readonly<Record<string, unknown>>;
@@ -38,10 +38,10 @@ const newsOf = (data: Data): Answer => (isEmpty(data['news'] ?? null) ? {} : { n
 export const formatRejection = (error: Data): Answer => ({ ...error, ...newsOf(error) });
 
 /** A page of comments. */
-export const withShownComments = (data: Data): Answer => ({ ...data, items: showComments(data['items']) });
+export const formatCommentPage = (data: Data): Answer => ({ ...data, items: showComments(data['items']) });
 
 /** The answer to a write: the item and its status. */
-export const written = (data: Data): Answer => {
+export const formatWrite = (data: Data): Answer => {
   const item = isData(data['item']) ? data['item'] : data;
   return {
     ...only(item, ['ref', 'status', 'rev']),
@@ -60,17 +60,17 @@ const linksOf = (data: Data): Answer => {
 };
 
 /** The answer to a write of links: the item, and all its links. */
-export const linked = (data: Data): Answer => ({ ...written(data), ...linksOf(data) });
+export const formatLinks = (data: Data): Answer => ({ ...formatWrite(data), ...linksOf(data) });
 
 /** The answer to a split, or to its preview. */
-export const parted = (data: Data): Answer => ({
-  ...written(data),
+export const formatSplit = (data: Data): Answer => ({
+  ...formatWrite(data),
   ...(isData(data['split_off']) && { split_off: only(data['split_off'], ['ref', 'title', 'hit_count']) }),
   ...(isData(data['split_off']) || !isData(data['preview']) ? {} : { preview: told(data['preview']) }),
 });
 
-export const reported = (data: Data): Answer => ({
-  ...written(data),
+export const formatReport = (data: Data): Answer => ({
+  ...formatWrite(data),
   ...only(data, ['id', 'created', 'deduplicated']),
   ...(Array.isArray(data['truncated']) && data['truncated'].length > 0 && { truncated: data['truncated'] }),
 });
@@ -216,7 +216,7 @@ function spreadOf(spread: unknown): Answer {
 
 /** The code in its repository, where else it happens, and what may have brought it. */
 const placesOf = (data: Data): Answer => ({
-  ...suspectsOf(data),
+  ...formatSuspects(data),
   ...(typeof data['code_url'] === 'string' && { code_url: data['code_url'] }),
   ...(typeof data['requester'] === 'string' && { requester: data['requester'] }),
   ...spreadOf(data['spread']),
@@ -234,10 +234,10 @@ const nearOf = (data: Data): Answer => {
 };
 
 /** A claimed item: the place of the failure comes first. */
-export const taken = (data: Data): Answer => {
+export const formatClaim = (data: Data): Answer => {
   if (!isData(data['item'])) return { item: null, ...(isData(data['waiting']) && { waiting: told(data['waiting']) }) };
   const whole = data['item'];
-  const newest = isData(data['occurrence']) ? compact(data['occurrence'], whole) : null;
+  const newest = isData(data['occurrence']) ? compactOccurrence(data['occurrence'], whole) : null;
   const { crash, item, occurrence } = itemWith(whole, newest);
   return {
     ...crash,
@@ -272,7 +272,7 @@ const SHORT = [
 ];
 
 /** A list of items in short form. */
-export const listed = (data: Data): Answer => ({
+export const formatItemList = (data: Data): Answer => ({
   ...data,
   items: listOf(data['items']).map((item) => told(only(item, SHORT))),
 });
@@ -315,9 +315,9 @@ function entryOf({ at, action, actor, data }: Data): Answer {
 }
 
 /** An item with its newest occurrence; the others show only fields that differ. */
-export const detail = (data: Data): Answer => {
+export const formatItemDetail = (data: Data): Answer => {
   const whole = dataOf(data['item']);
-  const [newest, ...others] = listOf(data['occurrences']).map((one) => compact(one, whole));
+  const [newest, ...others] = listOf(data['occurrences']).map((one) => compactOccurrence(one, whole));
   const history = listOf(data['activity']).filter(({ action }) => !ROUTINE.has(String(action)));
   const { crash, item, occurrence } = itemWith(whole, newest ?? null);
   return {

@@ -63,7 +63,7 @@ function contextsOf(contexts: Data): Data {
 }
 
 /** @param item what it belongs to; an SDK's id of an event is of no use to an agent */
-export function compact(occurrence: Data, item: Data): Data {
+export function compactOccurrence(occurrence: Data, item: Data): Data {
   const { client_ref, ...rest } = occurrence;
   const { breadcrumbs, context } = occurrence;
   return {

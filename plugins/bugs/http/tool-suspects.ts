@@ -9,7 +9,7 @@ const wordOf = (value: unknown, most: number): string => (typeof value === 'stri
  * Only commits that touched a file of the trace: the others say nothing that the repository does not. Their words came
  * from whoever wrote them.
  */
-export function suspectsOf(data: Data): Record<string, unknown> {
+export function formatSuspects(data: Data): Record<string, unknown> {
   const listed = Array.isArray(data['suspect_commits']) ? (data['suspect_commits'] as Data[]) : [];
   const suspects = listed.filter(({ touched }) => typeof touched === 'string').slice(0, MOST);
   if (suspects.length === 0) return {};

@@ -7,15 +7,15 @@ import { STATUSES } from '../item/transitions.js';
 import { OUTSIDE } from '../item/view.js';
 import { WHERE } from '../lists/facets.js';
 import {
-  withShownComments,
-  detail,
-  linked,
-  listed,
-  parted,
+  formatCommentPage,
+  formatItemDetail,
+  formatLinks,
+  formatItemList,
+  formatSplit,
   formatRejection,
-  reported,
-  taken,
-  written,
+  formatReport,
+  formatClaim,
+  formatWrite,
 } from './tool-answers.js';
 
 /**
@@ -94,7 +94,7 @@ export const next: ToolSpec = {
   fixed: { action: 'next' },
   describe: { ...describe, q: '', lease_seconds: '60 to 14,400' },
   untrusted,
-  answer: taken,
+  answer: formatClaim,
 };
 
 export const search: ToolSpec = {
@@ -119,7 +119,7 @@ export const search: ToolSpec = {
   describe,
   untrusted,
   textLimit: 300,
-  answer: listed,
+  answer: formatItemList,
 };
 
 export const get: ToolSpec = {
@@ -130,7 +130,7 @@ export const get: ToolSpec = {
   defaults: { occurrences: 1 },
   describe: { ...describe, occurrences: 'How many; of older ones what differs' },
   untrusted,
-  answer: detail,
+  answer: formatItemDetail,
 };
 
 export const similar: ToolSpec = {
@@ -141,7 +141,7 @@ export const similar: ToolSpec = {
   describe,
   untrusted,
   textLimit: 300,
-  answer: listed,
+  answer: formatItemList,
 };
 
 export const claim: ToolSpec = {
@@ -150,7 +150,7 @@ export const claim: ToolSpec = {
     'Reserve a certain item that you found by search. Claiming yours again replaces its claim_token. Returns the lease.',
   describe,
   untrusted,
-  answer: taken,
+  answer: formatClaim,
 };
 
 export const renew: ToolSpec = {
@@ -160,7 +160,7 @@ export const renew: ToolSpec = {
   only: ['id', 'claim_token', 'lease_seconds', 'note', 'tokens'],
   describe,
   untrusted,
-  answer: written,
+  answer: formatWrite,
   refusal: formatRejection,
 };
 
@@ -171,7 +171,7 @@ export const release: ToolSpec = {
   only: ['id', 'claim_token', 'reason', 'comment'],
   describe: { ...describe, reason: '' },
   untrusted,
-  answer: written,
+  answer: formatWrite,
   refusal: formatRejection,
 };
 
@@ -183,7 +183,7 @@ export const resolve: ToolSpec = {
   fixed: { status: 'resolved' },
   describe: { ...describe, resolved_in_build: 'Its release closes the item' },
   untrusted,
-  answer: written,
+  answer: formatWrite,
   refusal: formatRejection,
 };
 
@@ -222,7 +222,7 @@ export const update: ToolSpec = {
   choices: { status: MOVES },
   describe: { ...describe, resolved_in_build: '' },
   untrusted,
-  answer: written,
+  answer: formatWrite,
   refusal: formatRejection,
 };
 
@@ -232,7 +232,7 @@ export const comment: ToolSpec = {
     'Write a comment for users and other agents, on any item. Your claim_token renews the lease. Returns `news`.',
   describe: describe,
   untrusted,
-  answer: written,
+  answer: formatWrite,
   refusal: formatRejection,
 };
 
@@ -242,7 +242,7 @@ export const link: ToolSpec = {
     'Link two items; `kind` says what `id` is to `ref`. Send blocked_by, with your claim_token, for what must be fixed first. Returns all links.',
   describe,
   untrusted,
-  answer: linked,
+  answer: formatLinks,
 };
 
 export const split: ToolSpec = {
@@ -252,7 +252,7 @@ export const split: ToolSpec = {
   only: ['id', 'occurrences', 'by', 'dry_run', 'claim_token'],
   describe: { occurrences: '', by: '', dry_run: '' },
   untrusted: [...untrusted, 'value', 'values', 'says'],
-  answer: parted,
+  answer: formatSplit,
 };
 
 export const report: ToolSpec = {
@@ -280,7 +280,7 @@ export const report: ToolSpec = {
   ],
   describe,
   untrusted,
-  answer: reported,
+  answer: formatReport,
 };
 
 export const occurrences: ToolSpec = {
@@ -301,5 +301,5 @@ export const comments: ToolSpec = {
   defaults: { limit: 20 },
   describe,
   untrusted,
-  answer: withShownComments,
+  answer: formatCommentPage,
 };

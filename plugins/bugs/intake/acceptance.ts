@@ -5,7 +5,7 @@ import type { Mute, RecordOptions, Report } from '../../../ports/domain/bugs.js'
 import { DEPS, type BugDeps } from '../deps.js';
 import { GroupingRuleBook } from '../grouprules/book.js';
 import type { Ruling } from '../grouprules/compiled-rule.js';
-import { keyedBy } from '../grouprules/ruled-input.js';
+import { applyRuling } from '../grouprules/ruled-input.js';
 import type { Moment } from '../item/first-document.js';
 import { Persons } from '../store/people.js';
 import { ReportFilters } from '../muting/report-filters.js';
@@ -45,7 +45,7 @@ export class Acceptance {
     const mute = muting instanceof Promise ? await muting : muting;
     const report = mute === null ? titled : { ...titled, muted_by: mute };
     const ref = client_ref ? { id: this.refs.idOf(project, client_ref, isPublic(report)), opened: false } : null;
-    const keyed = keyedBy(scrubbed, ruling, this.deps.grouping.masks);
+    const keyed = applyRuling(scrubbed, ruling, this.deps.grouping.masks);
     const person = given.user ? this.#persons.printOf(project, given.user) : null;
     const { now, occurred } = this.#moment(report);
     return { report, own_title: scrubbed.title, details, person, keyed, ref, now, occurred };

@@ -11,27 +11,27 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter, Update } from '../../../ports/store.js';
-import { type IncomingReport, notes } from './incoming-report.js';
+import { type IncomingReport, needsReferenceNote } from './incoming-report.js';
 import { BLIND_KIND } from '../item/stored-names.js';
 import { Commit, type Write } from '../store/commit.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
-import { hourKey, minuteKey } from '../item/rate.js';
+import { toHourKey, toMinuteKey } from '../item/rate.js';
 import { ClientRefs } from '../store/client-refs.js';
-import { joinedBy, People } from './people.js';
+import { addPeopleToCount, People } from './people.js';
 import { isoOf } from '../../../lib/time.js';
-import { statedVersion } from '../item/build-names.js';
+import { formatReportedVersion } from '../item/build-names.js';
 
 /**
  * The update that counts an occurrence.
  * @param stamp the item's `updated_at`
  * @param late the occurrence names a version below the one that fixed the error
  */
-export function countUpdate(incoming: IncomingReport, stamp: string, late = false): Update {
+export function buildCountUpdate(incoming: IncomingReport, stamp: string, late = false): Update {
   const { report, now, occurred, ref } = incoming;
   const seen = isoOf(occurred);
   const update: Update = {
-    inc: { hit_count: 1, [`minutes.${minuteKey(now)}`]: 1, [`hours.${hourKey(now)}`]: 1 },
+    inc: { hit_count: 1, [`minutes.${toMinuteKey(now)}`]: 1, [`hours.${toHourKey(now)}`]: 1 },
     max: { updated_at: stamp, last_seen_at: seen },
     min: { first_seen_at: seen },
     set: {},
@@ -39,8 +39,8 @@ export function countUpdate(incoming: IncomingReport, stamp: string, late = fals
   if (incoming.flooded) update.inc = { ...update.inc, flooded: 1 };
   if (late) update.inc = { ...update.inc, late_count: 1 };
   if (typeof report.app_version === 'string') update.set = { last_build: report.app_version };
-  if (report.build_number) update.set = { ...update.set, last_numbered: statedVersion(report) };
-  if (notes(ref)) update.set = { ...update.set, [`inflight.${ref.id}`]: 1 };
+  if (report.build_number) update.set = { ...update.set, last_numbered: formatReportedVersion(report) };
+  if (needsReferenceNote(ref)) update.set = { ...update.set, [`inflight.${ref.id}`]: 1 };
   return update;
 }
 
@@ -48,7 +48,7 @@ export function countUpdate(incoming: IncomingReport, stamp: string, late = fals
  * The count drops notes that are not needed any more (client-refs.ts), aside from those that it writes itself: a
  * reference begins anew where its item was deleted, and the count meets that only when it is written.
  */
-export function dropping(count: Update, paths: readonly string[]): Update {
+export function removeStaleNotes(count: Update, paths: readonly string[]): Update {
   const unset = paths.filter((path) => count.set?.[path] === undefined);
   return unset.length === 0 ? count : { ...count, unset };
 }
@@ -102,7 +102,7 @@ export class CountBatcher {
 
   /**
    * Counts a report together with its reference and its payload.
-   * @param kind of the occurrences that are counted without a look at the item (`blindKindOf`)
+   * @param kind of the occurrences that are counted without a look at the item (`getItemBlindKind`)
    * @returns null: the item counts no such occurrence blindly, or the reference is known; nothing is counted
    */
   count(
@@ -155,14 +155,14 @@ export class CountBatcher {
 
   /** Writes the count with the people that are new in it (people.ts). Null: it is refused. */
   async #counted(id: string, kind: string, stamp: string, waiting: readonly Waiting[]): Promise<WrittenCount | null> {
-    const counts = summed(waiting.map(({ incoming }) => countUpdate(incoming, stamp)));
-    const count = dropping(counts, this.refs.takeNotes(id));
+    const counts = mergeCountUpdates(waiting.map(({ incoming }) => buildCountUpdate(incoming, stamp)));
+    const count = removeStaleNotes(counts, this.refs.takeNotes(id));
     const change: Filter = { id, [BLIND_KIND]: kind };
-    for (const { incoming } of waiting) Object.assign(change, withoutNote(incoming));
+    for (const { incoming } of waiting) Object.assign(change, buildNoNoteFilter(incoming));
     const prints = waiting.flatMap(({ incoming: { person } }) => person ?? []);
     const joining = this.people.joining(id, prints);
     const together =
-      joining && (await this.#commit({ ...change, ...joining.filter }, joinedBy(count, joining), waiting));
+      joining && (await this.#commit({ ...change, ...joining.filter }, addPeopleToCount(count, joining), waiting));
     const written = together ?? (await this.#commit(change, count, waiting));
     if (written === null || prints.length === 0) return written;
     const settled = this.people.settled(written.doc, prints);
@@ -182,7 +182,8 @@ export class CountBatcher {
 }
 
 /** Holds while the item does not carry the reference's note (client-refs.ts). */
-export const withoutNote = ({ ref }: IncomingReport): Filter => (notes(ref) ? { [`inflight.${ref.id}`]: null } : {});
+export const buildNoNoteFilter = ({ ref }: IncomingReport): Filter =>
+  needsReferenceNote(ref) ? { [`inflight.${ref.id}`]: null } : {};
 
 /** The item after each of the counts; the last is the written one. */
 function stepsTo(last: ItemDoc, waiting: readonly Waiting[]): ItemDoc[] {
@@ -194,8 +195,8 @@ function stepsTo(last: ItemDoc, waiting: readonly Waiting[]): ItemDoc[] {
 const without = (doc: ItemDoc, { incoming }: Waiting): ItemDoc => ({
   ...doc,
   hit_count: doc.hit_count - 1,
-  minutes: less(doc.minutes, minuteKey(incoming.now)),
-  hours: less(doc.hours, hourKey(incoming.now)),
+  minutes: less(doc.minutes, toMinuteKey(incoming.now)),
+  hours: less(doc.hours, toHourKey(incoming.now)),
 });
 
 function less(counters: { readonly [key: string]: number }, key: string): { [key: string]: number } {
@@ -204,7 +205,7 @@ function less(counters: { readonly [key: string]: number }, key: string): { [key
 }
 
 /** Several counts of one item as one update. */
-export function summed(updates: readonly Update[]): Update {
+export function mergeCountUpdates(updates: readonly Update[]): Update {
   const [first = {}, ...others] = updates;
   if (others.length === 0) return first;
   const sum: Update = { set: {}, inc: {}, max: {}, min: {} };

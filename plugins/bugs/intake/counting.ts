@@ -9,32 +9,32 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { type BugDeps, DEPS } from '../deps.js';
-import { blindKindOfReport } from '../item/derived.js';
+import { getReportBlindKind } from '../item/derived.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
 import { ClientRefs, isOwn } from '../store/client-refs.js';
-import { CountBatcher, countUpdate, dropping, withoutNote } from './count-batcher.js';
+import { CountBatcher, buildCountUpdate, removeStaleNotes, buildNoNoteFilter } from './count-batcher.js';
 import {
   type AcceptedReport,
   type Counted,
   type CountedReference,
-  incomingOf,
+  toIncomingReport,
   type IncomingReport,
-  notes,
+  needsReferenceNote,
   type Placement,
 } from './incoming-report.js';
 import { NewItems } from './new-items.js';
 import { PayloadSampler } from './payload-sampler.js';
 import { Placing } from './placing.js';
-import { type Published, statedVersion } from '../item/build-names.js';
-import { ChangeSet, together } from '../item/change-set.js';
-import { judge } from '../builds/regression.js';
-import { rankOf, severityOf } from '../item/severity.js';
+import { type Published, formatReportedVersion } from '../item/build-names.js';
+import { ChangeSet, mergeUpdates } from '../item/change-set.js';
+import { evaluateRegression } from '../builds/regression.js';
+import { getSeverityRank, toSeverity } from '../item/severity.js';
 import { MAY_REGRESS } from '../item/transitions.js';
 import { KnownBuilds } from '../builds/known-builds.js';
 import { Faults } from '../builds/version-faults.js';
-import { sketchesOf } from '../store/people.js';
+import { getSketches } from '../store/people.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
-import { joinedBy, joiningOf } from './people.js';
+import { addPeopleToCount, findJoiningPeople } from './people.js';
 
 /**
  * Adds the effects to the change. `late`: an old installation reported a fixed error. `regression`: the item is
@@ -51,7 +51,9 @@ export function planOccurrence(
   let regression = false;
   if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) {
     const verdict =
-      item.review === 'open' ? 'late' : judge(item, statedVersion(incoming.report), incoming.occurred, published);
+      item.review === 'open'
+        ? 'late'
+        : evaluateRegression(item, formatReportedVersion(incoming.report), incoming.occurred, published);
     late = verdict === 'late';
     regression = verdict === 'regression';
     if (regression) planRegression(change, incoming.report.app_version ?? null);
@@ -85,7 +87,7 @@ function planRegression(change: ChangeSet, version: string | null): void {
     regressed_at: change.at,
     regressed_in_build: version,
   });
-  const raised = item.severity_locked ? item.severity : severityOf(rankOf(item.severity) + 1);
+  const raised = item.severity_locked ? item.severity : toSeverity(getSeverityRank(item.severity) + 1);
   if (raised !== item.severity) {
     change.note('severity', { from: item.severity, to: raised, why: 'regression' }).assign({ severity: raised });
   }
@@ -118,14 +120,14 @@ export class CountingSeen {
       const change = new ChangeSet(item, 'system', stamp, this.deps.ids);
       const { late, regression } = planOccurrence(change, incoming, published);
       if (regression) change.assign(this.faults.begun(item, incoming.report));
-      const joining = incoming.person === null ? null : joiningOf(sketchesOf(item), [incoming.person]);
-      const counted = dropping(countUpdate(incoming, stamp, late), this.refs.takeNotes(item.id));
-      const count = joinedBy(counted, joining);
-      const update = change.empty ? count : together(count, change.update());
+      const joining = incoming.person === null ? null : findJoiningPeople(getSketches(item), [incoming.person]);
+      const counted = removeStaleNotes(buildCountUpdate(incoming, stamp, late), this.refs.takeNotes(item.id));
+      const count = addPeopleToCount(counted, joining);
+      const update = change.empty ? count : mergeUpdates(count, change.update());
       // A helper may count only if no other call has counted since its look (client-refs.ts).
       const same = incoming.ref?.helper === true ? { hit_count: item.hit_count } : {};
       const changed = await this.deps.items.change(
-        { id: item.id, rev: item.rev, ...same, ...withoutNote(incoming), ...joining?.filter },
+        { id: item.id, rev: item.rev, ...same, ...buildNoNoteFilter(incoming), ...joining?.filter },
         update,
       );
       if (changed === null) return null;
@@ -157,13 +159,13 @@ export class Counting {
   async atOnce(accepted: AcceptedReport, place: Placement): Promise<Counted | null> {
     const { item_id } = place;
     const { ref, report } = accepted;
-    if (ref === null) return this.#blindly(item_id, incomingOf(accepted, place, null));
+    if (ref === null) return this.#blindly(item_id, toIncomingReport(accepted, place, null));
     const prepared = await this.refs.prepare({ id: ref.id, project: report.project, item_id, own: false });
     if (prepared === null) return null;
     ref.opened = prepared.opened;
     const counted = await this.#blindly(
       item_id,
-      incomingOf(accepted, place, { id: ref.id, along: prepared.along, helper: false }),
+      toIncomingReport(accepted, place, { id: ref.id, along: prepared.along, helper: false }),
     );
     if (counted !== null) this.#finish(counted);
     return counted;
@@ -176,7 +178,7 @@ export class Counting {
    */
   async withCare(accepted: AcceptedReport, place: Placement, bound: RefDoc | null): Promise<Counted | null> {
     const at = await this.#boundTo(accepted, place, bound);
-    const counted = await this.#count(at.item_id, incomingOf(accepted, place, at.ref));
+    const counted = await this.#count(at.item_id, toIncomingReport(accepted, place, at.ref));
     if (counted !== null) {
       this.#finish(counted);
       return counted;
@@ -190,7 +192,7 @@ export class Counting {
   /** Answers a known reference and counts nothing. Null when its item was deleted, and the reference with it. */
   async repeat(accepted: AcceptedReport, { id, item_id }: RefDoc): Promise<Counted | null> {
     const doc = await this.deps.items.get(item_id);
-    if (doc !== null) return repeated(doc, incomingOf(accepted, this.placing.at(item_id, accepted), null));
+    if (doc !== null) return repeated(doc, toIncomingReport(accepted, this.placing.at(item_id, accepted), null));
     if (!(await this.#isDeleted(item_id)))
       throw conflict('The report with this client_ref is being stored; try again.');
     await this.refs.release(id, item_id);
@@ -242,7 +244,7 @@ export class Counting {
 
   /** Counts by one write when the item needs nothing else; null when it does. */
   async #blindly(id: string, incoming: IncomingReport): Promise<Counted | null> {
-    const kind = blindKindOfReport(incoming.report.muted_by?.rule_id);
+    const kind = getReportBlindKind(incoming.report.muted_by?.rule_id);
     const counted = await this.batcher.count(id, kind, incoming, this.sampler.planned(id, incoming));
     if (counted === null) return null;
     const { doc, sampled } = counted;
@@ -258,7 +260,7 @@ export class Counting {
 
   /** Finishes the reference behind the answer. */
   #finish({ doc, outcome, incoming: { ref } }: Counted): void {
-    if (outcome !== 'counted' || !notes(ref)) return;
+    if (outcome !== 'counted' || !needsReferenceNote(ref)) return;
     this.refs.finish({
       id: ref.id,
       project: doc.project,

@@ -15,15 +15,15 @@ import { PayloadSampler } from './payload-sampler.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { type BugDeps, DEPS } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import { addedMarks } from '../item/place-marks.js';
-import { levelRank, placeOf } from '../item/first-document.js';
-import { retold } from '../text/search-text.js';
-import { hourCount, rollUp, staleDays, stalePaths } from '../item/rate.js';
+import { findAddedMarks } from '../item/place-marks.js';
+import { getLevelRank, resolveErrorLocation } from '../item/first-document.js';
+import { rebuildSearchText } from '../text/search-text.js';
+import { countLastHour, rollUpDays, listStaleDays, listStalePaths } from '../item/rate.js';
 import { Blocking } from '../store/blocking.js';
 import { ClientRefs } from '../store/client-refs.js';
-import { type ChangeSet, higherLevel } from '../item/change-set.js';
+import { type ChangeSet, buildLevelUpdate } from '../item/change-set.js';
 import { Items } from '../store/items.js';
-import { rankOfRate, severityOf } from '../item/severity.js';
+import { getRateRank, toSeverity } from '../item/severity.js';
 import { isFinished } from '../item/transitions.js';
 
 /** Counts that were under way at the first one's write answer an item that lacks it still. */
@@ -40,11 +40,11 @@ export class SeenPlaces {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>) {}
 
   isDue(doc: ItemDoc, { report }: IncomingReport): boolean {
-    return addedMarks(doc, report) !== null;
+    return findAddedMarks(doc, report) !== null;
   }
 
   async note(doc: ItemDoc, { report }: IncomingReport): Promise<void> {
-    const push = addedMarks(doc, report);
+    const push = findAddedMarks(doc, report);
     if (push === null) return;
     const key = `${doc.id} ${JSON.stringify(push)}`;
     const others = this.#adding.get(key);
@@ -83,7 +83,7 @@ export class ItemUpkeep {
       adopted ||
       this.places.isDue(doc, incoming) ||
       this.refs.isCrowded(doc) ||
-      stalePaths(doc.minutes, doc.hours, now).length > 0
+      listStalePaths(doc.minutes, doc.hours, now).length > 0
     );
   }
 
@@ -91,18 +91,21 @@ export class ItemUpkeep {
   async tidy(doc: ItemDoc, incoming: IncomingReport): Promise<void> {
     const { now, report, adopted } = incoming;
     await this.places.note(doc, incoming);
-    const stale = stalePaths(doc.minutes, doc.hours, now);
+    const stale = listStalePaths(doc.minutes, doc.hours, now);
     if (stale.length > 0) {
-      const update = { unset: [...stale, ...staleDays(doc.days, now)], max: rollUp(doc.hours, doc.days, stale) };
+      const update = {
+        unset: [...stale, ...listStaleDays(doc.days, now)],
+        max: rollUpDays(doc.hours, doc.days, stale),
+      };
       await this.deps.items.change({ id: doc.id }, update);
     }
     await this.blocking.spread(doc);
     await this.refs.tidyItem(doc);
     if (!adopted) return;
     const { stack_trace = null } = report;
-    const { file_path, line_no } = placeOf(report);
+    const { file_path, line_no } = resolveErrorLocation(report);
     if (file_path !== null) {
-      const search_text = retold(doc, { title: doc.title, file_path });
+      const search_text = rebuildSearchText(doc, { title: doc.title, file_path });
       // A title that somebody changes meanwhile is found by its words, the file then is not.
       const known = await this.deps.items.change({ id: doc.id, file_path: null }, { set: { file_path, line_no } });
       if (known !== null)
@@ -130,33 +133,33 @@ export class Escalation {
    */
   async escalate(doc: ItemDoc, incoming: IncomingReport): Promise<ItemDoc> {
     const item = await this.items.change(doc.id, 'system', (now, change) => this.#plan(now, change, incoming));
-    const level = levelRank(incoming.report);
+    const level = getLevelRank(incoming.report);
     if (level <= item.level_rank) return item;
-    const update = higherLevel(level, incoming.report.error_level ?? null);
+    const update = buildLevelUpdate(level, incoming.report.error_level ?? null);
     const raised = await this.deps.items.change({ id: item.id, level_rank: { lt: level } }, update);
     return raised?.doc ?? item;
   }
 
   isDue(item: ItemDoc, incoming: IncomingReport): boolean {
-    if (levelRank(incoming.report) > item.level_rank) return true;
+    if (getLevelRank(incoming.report) > item.level_rank) return true;
     if (item.severity_locked || isFinished(item.status) || item.severity_rank === 3) return false;
     return this.#rateRank(item, incoming) > item.severity_rank;
   }
 
   #rateRank(item: ItemDoc, { now }: IncomingReport): number {
     const { hour_high: high, hour_critical: critical } = this.deps.config;
-    return rankOfRate(hourCount(item.minutes, now), { high, critical });
+    return getRateRank(countLastHour(item.minutes, now), { high, critical });
   }
 
   #plan(item: ItemDoc, change: ChangeSet, incoming: IncomingReport): void {
     if (item.severity_locked || isFinished(item.status)) return;
-    const level = levelRank(incoming.report);
+    const level = getLevelRank(incoming.report);
     const higher = level > item.level_rank;
     const rate = this.#rateRank(item, incoming);
     const target = Math.max(rate, higher ? level : 0);
     if (target <= item.severity_rank) return;
     if (higher) change.assign({ level_rank: level, error_level: incoming.report.error_level ?? null });
-    change.severity(severityOf(target), rate >= target ? 'rate' : 'error_level');
+    change.severity(toSeverity(target), rate >= target ? 'rate' : 'error_level');
   }
 }
 

@@ -78,11 +78,12 @@ export interface Counted {
   incoming: IncomingReport;
 }
 
-export const incomingOf = (
+export const toIncomingReport = (
   { now, occurred, report: payload, details, person }: AcceptedReport,
   { keyed, report, adopted, flooded }: Placement,
   ref: CountedReference | null,
 ): IncomingReport => ({ now, occurred, report, payload, details, person, key: keyed.dedup_key, ref, adopted, flooded });
 
 /** Whether the item must note the reference, because the store has it already (store/client-refs.ts). */
-export const notes = (ref: CountedReference | null): ref is CountedReference => ref !== null && ref.along.length === 0;
+export const needsReferenceNote = (ref: CountedReference | null): ref is CountedReference =>
+  ref !== null && ref.along.length === 0;

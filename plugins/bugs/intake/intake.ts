@@ -7,7 +7,7 @@ import { conflict } from '../../../kernel/errors.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import type { Item, ListedReport, Recorded, RecordOptions, Report } from '../../../ports/domain/bugs.js';
 import { type BugDeps, DEPS } from '../deps.js';
-import { hashOf } from '../item/document-ids.js';
+import { hashWithinProject } from '../item/document-ids.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { Items } from '../store/items.js';
 import { Acceptance } from './acceptance.js';
@@ -16,8 +16,8 @@ import { type FollowedUp, FollowUp } from './follow-up.js';
 import type { AcceptedReport, Counted } from './incoming-report.js';
 import { Placing } from './placing.js';
 import type { ItemDoc } from '../item/model.js';
-import { hourCount } from '../item/rate.js';
-import { itemView, statusAt } from '../item/view.js';
+import { countLastHour } from '../item/rate.js';
+import { toItemView, getStatusAt } from '../item/view.js';
 
 /** What became of a report. */
 interface Occurred {
@@ -60,20 +60,20 @@ class RecordedReport implements Recorded {
     this.repeated = outcome === 'repeated';
     this.dedup_key = outcome === 'repeated' ? doc.dedup_key : occurred.dedup_key;
     this.hit_count = doc.hit_count;
-    this.hour_count = hourCount(doc.minutes, now);
+    this.hour_count = countLastHour(doc.minutes, now);
     this.regression = occurred.regression;
     this.sampled = occurred.sampled;
     this.title = occurred.title;
     this.overflow = doc.overflow === true;
     this.ignored_by = occurred.ignored_by;
-    this.group = { title: doc.title, severity: doc.severity, status: statusAt(doc, now) };
+    this.group = { title: doc.title, severity: doc.severity, status: getStatusAt(doc, now) };
     this.#doc = doc;
     this.#now = now;
     this.#item = item;
   }
 
   get item(): Item {
-    return (this.#item ??= itemView(this.#doc, null, this.#now));
+    return (this.#item ??= toItemView(this.#doc, null, this.#now));
   }
 }
 
@@ -138,7 +138,7 @@ export class ReportIntake {
     if (bound !== null) return this.counting.withCare(accepted, this.placing.at(bound.item_id, accepted), bound);
     if (known !== null) return this.counting.withCare(accepted, known, null);
     const { project, bare_key } = accepted.keyed;
-    return this.#deciding.run(hashOf(project, bare_key), () => this.#decideAndCount(accepted));
+    return this.#deciding.run(hashWithinProject(project, bare_key), () => this.#decideAndCount(accepted));
   }
 
   /** Decides and counts a report with an unknown key. */

@@ -12,18 +12,18 @@ import { Commit, type PreparedWrites } from '../store/commit.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
-import { firstOf } from '../item/payload.js';
+import { packFirstOccurrence } from '../item/payload.js';
 import { Faults } from '../builds/version-faults.js';
-import { firstDocument, textsOf, wordsOf } from '../item/first-document.js';
+import { buildItemDocument, buildTextsDocument, buildWordsDocument } from '../item/first-document.js';
 import {
   type AcceptedReport,
   type Counted,
-  incomingOf,
+  toIncomingReport,
   type IncomingReport,
-  notes,
+  needsReferenceNote,
   type Placement,
 } from './incoming-report.js';
-import { peopleFields } from '../store/people.js';
+import { toPeopleFields } from '../store/people.js';
 import { UNFILED_CREATION } from '../item/stored-names.js';
 import { People } from './people.js';
 import { PayloadSampler } from './payload-sampler.js';
@@ -104,18 +104,18 @@ export class NewItems {
     if (prepared === null) return null;
     const { ref: own } = accepted;
     const ref = own && { id: own.id, along: prepared.opened ? [] : prepared.along, helper: false };
-    const incoming = incomingOf(accepted, place, ref);
+    const incoming = toIncomingReport(accepted, place, ref);
     const n = await this.numbers.next(project);
     const doc = await this.watermark.write(id, async (stamp) => {
       const kept = this.sampler.first(id, incoming);
       const item = this.#first(id, n, incoming, kept, stamp);
-      const words = wordsOf(item, incoming.report);
+      const words = buildWordsDocument(item, incoming.report);
       const written = await this.commit.write([
         ...prepared.along,
-        { collection: 'texts', insert: textsOf(incoming.report, id) },
+        { collection: 'texts', insert: buildTextsDocument(incoming.report, id) },
         ...(words === null ? [] : [{ collection: 'words', insert: words }]),
         { collection: 'items', insert: item },
-        { collection: 'occurrences', insert: isOwn(incoming) ? firstOf(kept) : kept },
+        { collection: 'occurrences', insert: isOwn(incoming) ? packFirstOccurrence(kept) : kept },
       ]);
       return written && item;
     });
@@ -156,10 +156,10 @@ export class NewItems {
 
   async #complete(id: string, incoming: IncomingReport): Promise<ItemDoc | null> {
     const n = await this.numbers.next(incoming.report.project);
-    const { id: _, ...texts } = textsOf(incoming.report, id);
+    const { id: _, ...texts } = buildTextsDocument(incoming.report, id);
     return this.watermark.write(id, async (stamp) => {
       const item = this.#first(id, n, incoming, this.sampler.first(id, incoming), stamp);
-      const words = wordsOf(item, incoming.report);
+      const words = buildWordsDocument(item, incoming.report);
       const written = await this.commit.write([
         // The texts come first, so no item is seen without them; another call's texts stay.
         { collection: 'texts', change: { id }, update: { setOnInsert: texts }, upsert: true },
@@ -174,19 +174,19 @@ export class NewItems {
     this.sampler.counted(doc);
     if (incoming.person !== null) this.people.counted(doc);
     const { ref } = incoming;
-    if (notes(ref))
+    if (needsReferenceNote(ref))
       this.refs.finish({ id: ref.id, project: doc.project, item_id: doc.id, own: true, helped: ref.helper });
     return { doc, outcome: 'created', regression: false, entries: doc.outbox, sampled, incoming };
   }
 
   #first(id: string, n: number, incoming: IncomingReport, kept: OccurrenceDoc, stamp: string): ItemDoc {
     const { report, ref } = incoming;
-    const first = firstDocument(report, id, n, incoming.key, incoming, isOwn(incoming) ? kept.context : null);
+    const first = buildItemDocument(report, id, n, incoming.key, incoming, isOwn(incoming) ? kept.context : null);
     if (!isOwn(incoming)) first.overflow = true;
     if (incoming.person !== null)
-      Object.assign(first, peopleFields({ own: withPrints(null, [incoming.person]), merged: null }));
+      Object.assign(first, toPeopleFields({ own: withPrints(null, [incoming.person]), merged: null }));
     Object.assign(first, this.faults.begun(first, report));
-    if (notes(ref)) first.inflight = { [ref.id]: 1 };
+    if (needsReferenceNote(ref)) first.inflight = { [ref.id]: 1 };
     const creator = report.reporter ?? report.reported_by;
     first[UNFILED_CREATION] = creator;
     const change = new ChangeSet(first, creator, stamp, this.deps.ids);

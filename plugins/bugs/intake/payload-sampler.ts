@@ -6,10 +6,10 @@ import type { Details } from '../../../ports/domain/bugs.js';
 import type { Write } from '../store/commit.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
-import { occurrenceOf } from '../item/first-document.js';
+import { buildOccurrenceDocument } from '../item/first-document.js';
 import type { IncomingReport } from './incoming-report.js';
 import { scrubDetails } from '../text/scrub.js';
-import { KEPT, slotOf, WINDOW_MS } from '../item/sampling.js';
+import { KEPT, chooseSlot, WINDOW_MS } from '../item/sampling.js';
 
 /** Items whose sampling window this process has in memory. */
 const WINDOWS = 10_000;
@@ -46,7 +46,7 @@ export class PayloadSampler {
     if (window === undefined || this.deps.clock.monotonic() - window.at > WINDOW_KNOWN_MS) return undefined;
     if (incoming.now - window.from > WINDOW_MS) return undefined;
     window.n += 1;
-    const slot = slotOf(window.n, this.deps.random);
+    const slot = chooseSlot(window.n, this.deps.random);
     if (slot === null) return null;
     const payload = this.#payload(itemId, slot, incoming);
     const collection = 'occurrences';
@@ -60,13 +60,13 @@ export class PayloadSampler {
 
   #payload(itemId: string, slot: number, incoming: IncomingReport): OccurrenceDoc {
     const details = scrubDetails(incoming.details?.() ?? NO_DETAILS);
-    return occurrenceOf(incoming.payload, details, itemId, slot, this.deps.ids.uuid(), incoming);
+    return buildOccurrenceDocument(incoming.payload, details, itemId, slot, this.deps.ids.uuid(), incoming);
   }
 
   /** Keeps the payload if its turn comes; true when it was kept. */
   async sample(doc: ItemDoc, incoming: IncomingReport): Promise<boolean> {
     const n = await this.#position(doc, incoming.now);
-    return this.#keep(doc.id, slotOf(n, this.deps.random), incoming);
+    return this.#keep(doc.id, chooseSlot(n, this.deps.random), incoming);
   }
 
   /** Remembers the position in the item's window. */

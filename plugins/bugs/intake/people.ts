@@ -14,7 +14,7 @@ import { withPrints, type Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import { isSame, peopleFields, sketchesOf, stillHas, type Sketches } from '../store/people.js';
+import { isSame, toPeopleFields, getSketches, buildSketchFilter, type Sketches } from '../store/people.js';
 
 /** Items whose sketch this process has in memory. */
 const KNOWN = 5_000;
@@ -36,13 +36,13 @@ export class People {
   joining(itemId: string, prints: readonly Print[]): JoiningPeople | null {
     if (prints.length === 0) return null;
     const known = this.#known.get(itemId);
-    return known === undefined ? null : joiningOf(known, prints);
+    return known === undefined ? null : findJoiningPeople(known, prints);
   }
 
   /** Remembers the sketch of an item as it was answered. */
   counted(doc: ItemDoc): void {
     const known = this.#known.get(doc.id);
-    const now = sketchesOf(doc);
+    const now = getSketches(doc);
     if (known === undefined || !isSame(known, now)) this.#known.set(doc.id, now);
   }
 
@@ -51,7 +51,7 @@ export class People {
    * promise where nobody is missing.
    */
   settled(counted: ItemDoc, prints: readonly Print[]): ItemDoc | Promise<ItemDoc> {
-    if (joiningOf(sketchesOf(counted), prints) !== null) return this.#joined(counted, prints);
+    if (findJoiningPeople(getSketches(counted), prints) !== null) return this.#joined(counted, prints);
     this.counted(counted);
     return counted;
   }
@@ -59,7 +59,7 @@ export class People {
   async #joined(counted: ItemDoc, prints: readonly Print[]): Promise<ItemDoc> {
     let doc = counted;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const joining = joiningOf(sketchesOf(doc), prints);
+      const joining = findJoiningPeople(getSketches(doc), prints);
       if (joining === null) {
         this.counted(doc);
         return doc;
@@ -74,12 +74,12 @@ export class People {
 }
 
 /** The write of a count together with its people. */
-export const joinedBy = (count: Update, joining: JoiningPeople | null): Update =>
+export const addPeopleToCount = (count: Update, joining: JoiningPeople | null): Update =>
   joining === null ? count : { ...count, set: { ...count.set, ...joining.set } };
 
 /** Null: the item's own sketch holds all of them. */
-export function joiningOf(sketches: Sketches, prints: readonly Print[]): JoiningPeople | null {
+export function findJoiningPeople(sketches: Sketches, prints: readonly Print[]): JoiningPeople | null {
   const own = withPrints(sketches.own, prints);
   if (own === sketches.own) return null;
-  return { filter: stillHas(sketches), set: { ...peopleFields({ ...sketches, own }) } };
+  return { filter: buildSketchFilter(sketches), set: { ...toPeopleFields({ ...sketches, own }) } };
 }

@@ -3,8 +3,8 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import { isOfPart } from '../grouping/difference.js';
-import { groupingOf } from '../grouping/key.js';
-import { type Decision, existing, type Keyed, Keys, type Lead } from '../groups/keys.js';
+import { computeGrouping } from '../grouping/key.js';
+import { type Decision, createExistingDecision, type Keyed, Keys, type Lead } from '../groups/keys.js';
 import type { AcceptedReport, Placement } from './incoming-report.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { MINUTE_MS } from '../../../lib/time.js';
@@ -68,14 +68,14 @@ export class Placing {
   #led({ item, divided }: Lead, accepted: AcceptedReport): Placement | null | Promise<Placement | null> {
     const { report, keyed } = accepted;
     const part = divided?.find(({ by }) => isOfPart(by, report));
-    if (part === undefined) return placed(existing(item), keyed, report);
+    if (part === undefined) return placed(createExistingDecision(item), keyed, report);
     accepted.keyed = { ...keyed, dedup_key: part.key, bare_key: part.key, origin: '' };
     return this.known(accepted);
   }
 
   /** The place at this item, whatever the report's key says: the report's reference is bound to it. */
   at(item_id: string, { report, keyed }: AcceptedReport): Placement {
-    return placed(existing(item_id), keyed, report);
+    return placed(createExistingDecision(item_id), keyed, report);
   }
 
   /**
@@ -88,7 +88,7 @@ export class Placing {
     if (decision !== null) return placed(decision, keyed, report);
     const overflow = overflowKeyed(project);
     const known = await this.keys.known(project, overflow.dedup_key);
-    const made = known === null ? await this.keys.decide(overflow) : existing(known);
+    const made = known === null ? await this.keys.decide(overflow) : createExistingDecision(known);
     if (made === null) throw conflict('The report could not be placed; send it again.');
     return placed(made, overflow, overflowReport(report));
   }
@@ -127,5 +127,5 @@ const overflowReport = (sent: Report): Report => ({
 /** No report can have this key, because no type has this name. */
 function overflowKeyed(project: string): Keyed {
   const report = { type: 'overflow', project, title: 'overflow' };
-  return { project, report, ...groupingOf(report) };
+  return { project, report, ...computeGrouping(report) };
 }

@@ -20,14 +20,14 @@ export const buildKey = (project: string, build: string): string => `${project} 
  * The version that a `resolved_in_build` names: its own, with its build number, or that of the release with this build
  * name; else null.
  */
-export function versionOf(build: string, published: Published): string | null {
+export function resolveVersion(build: string, published: Published): string | null {
   const { name, version } = readVersion(build);
   if (version !== null) return name;
   return published.find((release) => release.build !== null && versionName(release.build) === name)?.version ?? null;
 }
 
 /** The release whose version equals the build, or that was published under this build name; undefined: none. */
-export function releaseOf(build: string, published: Published): Published[number] | undefined {
+export function findRelease(build: string, published: Published): Published[number] | undefined {
   const wanted = versionIdentity(build);
   return published.find(
     (r) => versionIdentity(r.version) === wanted || (r.build !== null && versionIdentity(r.build) === wanted),
@@ -41,7 +41,7 @@ const BUILD_NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
  * A build as it is stored: `shop@v1.4.0` names 1.4.0 (contract 20, transitions).
  * @throws ServiceError validation_failed for what names neither a version nor a build
  */
-export function storedBuild(given: string): string {
+export function parseBuildName(given: string): string {
   const build = versionName(given);
   if (isVersion(build) || BUILD_NAME.test(build)) return build;
   throw invalid({
@@ -61,15 +61,15 @@ export function isSeenIn(version: string | null, seen: string | null): boolean {
 type SeenBuilds = Pick<ItemDoc, 'first_build' | 'first_numbered' | 'last_build' | 'last_numbered'>;
 
 /** The builds in which an item was seen first and last, with their numbers. */
-export const firstSeenIn = (item: SeenBuilds): string | null => withNumber(item.first_build, item.first_numbered);
-export const lastSeenIn = (item: SeenBuilds): string | null => withNumber(item.last_build, item.last_numbered);
+export const getFirstSeenBuild = (item: SeenBuilds): string | null => withNumber(item.first_build, item.first_numbered);
+export const getLastSeenBuild = (item: SeenBuilds): string | null => withNumber(item.last_build, item.last_numbered);
 
 /** @param numbered the last version whose reporter stated its build number apart */
 const withNumber = (version: string | null, numbered: string | undefined): string | null =>
   version !== null && numbered?.startsWith(`${version}+`) === true ? numbered : version;
 
 /** What a reporter states of its version, in one text; null: nothing. */
-export const statedVersion = ({ app_version, build_number }: StatedVersion): string | null =>
+export const formatReportedVersion = ({ app_version, build_number }: StatedVersion): string | null =>
   app_version && build_number ? `${app_version}+${build_number}` : (app_version ?? null);
 
 /** @param version that a fix names @param first in which the error was seen. @throws ServiceError validation_failed */

@@ -1,18 +1,19 @@
 /**
- * A change of one item, gathered before it is written: its fields, its events, history and comments, and the fields
- * that follow from them. Every write of an item's state is made here, so no index field can be forgotten: `ChangeSet`
- * changes an item that was read, `claimUnread` and `higherLevel` make the two changes that the store decides. Counters
- * (counting.ts), notes and marks are no state. Pure.
+ * A change of one item, gathered before it is written: its fields, its events, history and
+ * comments, and the fields that follow from them. Every write of an item's state is made here, so
+ * no index field can be forgotten: `ChangeSet` changes an item that was read, `buildQueueClaim` and
+ * `buildLevelUpdate` make the two changes that the store decides. Counters (counting.ts), notes and
+ * marks are no state. Pure.
  */
 import type { BugEvent, ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
 import type { AuthorKind } from '../caller.js';
-import { derived } from './derived.js';
+import { computeDerivedFields } from './derived.js';
 import type { EventName, ItemDoc, ClaimLease, LeaseEnd, ItemOutboxEntry, Unread } from './model.js';
 import { UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
 import { isFinished } from './transitions.js';
-import { joined, withUnread } from './unread.js';
+import { mergeUnread, addUnread } from './unread.js';
 
 /** Ended claim tokens that are remembered, so that their holders learn the reason. */
 const ENDED_LEASES = 10;
@@ -44,7 +45,7 @@ export class ChangeSet {
 
   /** The entries to write, with the item's unfiled ones. An empty change writes none. */
   get written(): readonly ItemOutboxEntry[] {
-    return this.empty ? this.entries : [...unfiledIn(this.item), ...this.entries];
+    return this.empty ? this.entries : [...listPendingEntries(this.item), ...this.entries];
   }
 
   assign(fields: Partial<ItemDoc>): this {
@@ -174,7 +175,7 @@ export class ChangeSet {
     const last = this.entries.at(-1);
     return {
       ...this.next,
-      ...derived(this.next),
+      ...computeDerivedFields(this.next),
       updated_at: this.at,
       outbox: this.entries,
       outbox_at: last === undefined ? null : `${this.at} ${last.id}`,
@@ -193,7 +194,7 @@ export class ChangeSet {
   news(entry: Unread): void {
     const { claim } = this.next;
     if (claim === null || claim.unread?.some(({ id }) => id === entry.id) === true) return;
-    this.assign({ claim: { ...claim, unread: joined(claim.unread, [entry]) } });
+    this.assign({ claim: { ...claim, unread: mergeUnread(claim.unread, [entry]) } });
   }
 
   /** The news was in an answer, and may have been read by another agent of the same credential: it stays news. */
@@ -210,7 +211,7 @@ export class ChangeSet {
   #told(): Partial<ItemDoc> {
     const { claim } = this.next;
     if (this.by === 'holder' || this.item.claim === null || claim === null) return {};
-    const unread = withUnread(claim.unread, this.entries, this.by === 'person');
+    const unread = addUnread(claim.unread, this.entries, this.by === 'person');
     return unread === undefined ? {} : { claim: { ...claim, unread } };
   }
 
@@ -240,7 +241,7 @@ export class ChangeSet {
         ...this.#told(),
         ...this.#relinked(),
         ...this.#reworded(),
-        ...derived(this.next),
+        ...computeDerivedFields(this.next),
       } as unknown as NonNullable<Update['set']>,
       inc: { rev: 1, ...this.#counters },
       max: { updated_at: this.at },
@@ -268,7 +269,7 @@ const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info
  * The claim of the first open item that a filter finds, decided by the store. `queue_key` is the only derived field
  * that depends on whether an item is open or in progress.
  */
-export function claimUnread(claim: ClaimLease, unfiled: { id: string; actor: string }): Update {
+export function buildQueueClaim(claim: ClaimLease, unfiled: { id: string; actor: string }): Update {
   return {
     set: { status: 'in_progress', claim: claim as unknown as Json, queue_key: null, [UNFILED_CLAIM]: { ...unfiled } },
     inc: { rev: 1, claim_count: 1 },
@@ -285,7 +286,7 @@ type Unfiled = Pick<ItemDoc, 'id' | 'source' | 'created_at' | 'claim' | (typeof 
  * The history entries that still lie in an item, oldest first. Each is one small field, because each report of a new
  * group and each claim writes one.
  */
-export function unfiledIn(item: Unfiled): ItemOutboxEntry[] {
+export function listPendingEntries(item: Unfiled): ItemOutboxEntry[] {
   const { id, source, created_at, claim, [UNFILED_CREATION]: creator, [UNFILED_CLAIM]: claimed } = item;
   const entries: ItemOutboxEntry[] = [];
   // No other entry has the item's own id.
@@ -299,12 +300,12 @@ export function unfiledIn(item: Unfiled): ItemOutboxEntry[] {
 }
 
 /** The write of a higher error level that raises nothing: no revision, only remembered so that it is judged once. */
-export const higherLevel = (rank: number, error_level: ItemDoc['error_level']): Update => ({
+export const buildLevelUpdate = (rank: number, error_level: ItemDoc['error_level']): Update => ({
   set: { level_rank: rank, error_level },
 });
 
 /** Both updates in one write; no path may be in both. */
-export function together(a: Update, b: Update): Update {
+export function mergeUpdates(a: Update, b: Update): Update {
   const max = { ...a.max, ...b.max };
   return {
     set: { ...a.set, ...b.set },

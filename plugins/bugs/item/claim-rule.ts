@@ -8,7 +8,7 @@ import { refusal } from '../errors.js';
 import type { Edit } from './edit.js';
 import type { ItemDoc } from './model.js';
 
-export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
+export const isSameValue = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 
 /** Fields that change nothing of the item: a remark about it, and the proofs that let a caller in. */
 const NO_CHANGE: ReadonlySet<string> = new Set(['comment', 'claim_token', 'force']);
@@ -20,7 +20,7 @@ export function needsClaim(item: ItemDoc, edit: Edit, caller: BugCaller, descrip
   if (caller.by_tool !== true) return false;
   const now: Readonly<Record<string, unknown>> = { ...item, urgency: item.severity, description };
   const changed = Object.entries(edit).filter(
-    ([field, to]) => to !== undefined && !NO_CHANGE.has(field) && !same(to, now[field]),
+    ([field, to]) => to !== undefined && !NO_CHANGE.has(field) && !isSameValue(to, now[field]),
   );
   const resolver = item.status === 'resolved' && item.resolved_by === caller.id;
   const correction = ([field, to]: [string, unknown]): boolean =>
@@ -28,7 +28,7 @@ export function needsClaim(item: ItemDoc, edit: Edit, caller: BugCaller, descrip
   return changed.length > 0 && !(resolver && changed.every(correction));
 }
 
-export const claimRequired = (): ServiceError =>
+export const createClaimRequiredError = (): ServiceError =>
   refusal(
     'claim_required',
     'Claim the item first, and send its claim_token: a tool changes an item only under your own lease.',

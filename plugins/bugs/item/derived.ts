@@ -2,7 +2,7 @@
 import { getPullRequestPage } from '../../../lib/http/pull-request-page.js';
 import { buildKey } from './build-names.js';
 import type { ItemDoc } from './model.js';
-import { rankOf } from './severity.js';
+import { getSeverityRank } from './severity.js';
 import { BLIND_KIND } from './stored-names.js';
 import { AWAITS_BUILD, isFinished, MAY_REGRESS } from './transitions.js';
 
@@ -22,21 +22,21 @@ type State = Pick<
   Partial<Pick<ItemDoc, 'held' | 'blocked' | 'pr_url' | 'pr_fix_at' | 'pr_key' | 'review'>>;
 
 /** The kind of an occurrence: `n`, or `m:<rule>` when an ignore rule matched it. */
-export const blindKindOfReport = (ruleId: string | null | undefined): string =>
+export const getReportBlindKind = (ruleId: string | null | undefined): string =>
   typeof ruleId === 'string' ? `m:${ruleId}` : 'n';
 
 /** The kind of the occurrences that an item counts blindly; null when each needs a look at the item. */
-export function blindKindOf(item: State): string | null {
+export function getItemBlindKind(item: State): string | null {
   if (item.status === 'duplicate') return null;
   if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) return null;
   if (!item.muted && !item.sent.created) return null;
-  return item.muted ? blindKindOfReport(item.muted_by_rule_id) : 'n';
+  return item.muted ? getReportBlindKind(item.muted_by_rule_id) : 'n';
 }
 
 /** The order of the queue: severity first, regressions before the rest, then oldest (contract 20, leases). */
 function queueKeyOf(item: State): string | null {
   if (item.status !== 'open' || item.muted || item.held || item.blocked) return null;
-  return `${3 - rankOf(item.severity)}${item.regression ? 0 : 1}${item.created_at}`;
+  return `${3 - getSeverityRank(item.severity)}${item.regression ? 0 : 1}${item.created_at}`;
 }
 
 /** The look-up of items by their pull request. */
@@ -50,14 +50,14 @@ function pullKeyOf({ project, status, review, pr_url, pr_fix_at }: State): strin
 type Derived = Pick<ItemDoc, typeof BLIND_KIND | 'queue_key' | 'build_key' | 'severity_rank' | 'pr_key'>;
 
 /** The fields that follow from others. */
-export function derived(item: State): Derived {
+export function computeDerivedFields(item: State): Derived {
   const build = item.resolved_in_build;
   const pr_key = pullKeyOf(item);
   return {
     ...((pr_key !== null || item.pr_key) && { pr_key }),
-    [BLIND_KIND]: blindKindOf(item),
+    [BLIND_KIND]: getItemBlindKind(item),
     queue_key: queueKeyOf(item),
     build_key: build !== null && AWAITS_BUILD.has(item.status) ? buildKey(item.project, build) : null,
-    severity_rank: rankOf(item.severity),
+    severity_rank: getSeverityRank(item.severity),
   };
 }

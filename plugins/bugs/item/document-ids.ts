@@ -3,13 +3,15 @@ import { hash } from 'node:crypto';
 import { KEPT } from './sampling.js';
 
 /** An id that is unique per project. A hash and no concatenation: two projects could share the same one. */
-export const hashOf = (project: string, text: string): string => hash('sha256', `${project}\u001f${text}`).slice(0, 40);
+export const hashWithinProject = (project: string, text: string): string =>
+  hash('sha256', `${project}\u001f${text}`).slice(0, 40);
 
 /** The id of the occurrence in a slot of its item (sampling.ts). */
-export const slotId = (itemId: string, slot: number): string => `${itemId}:${slot}`;
+export const toSlotId = (itemId: string, slot: number): string => `${itemId}:${slot}`;
 
 /**
  * The ids of all occurrences that an item may keep. Rejected: an index over the item, which every kept payload would
  * write.
  */
-export const slotIds = (itemId: string): string[] => Array.from({ length: KEPT }, (_, slot) => slotId(itemId, slot));
+export const listSlotIds = (itemId: string): string[] =>
+  Array.from({ length: KEPT }, (_, slot) => toSlotId(itemId, slot));

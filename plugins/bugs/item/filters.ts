@@ -1,10 +1,10 @@
 /** The query of a list as a filter of the store (contract 20, endpoints). Repeated values are alternatives. Pure. */
 import type { Severity } from '../../../ports/domain/bugs.js';
 import type { Filter, Scalar, Sort } from '../../../ports/store.js';
-import { mayTouch, type BugCaller } from '../caller.js';
-import { hostMark, versionMark } from './place-marks.js';
-import { searchable, searchedPart } from '../text/search-text.js';
-import { rankOf } from './severity.js';
+import { checkProjectAccess, type BugCaller } from '../caller.js';
+import { toHostMark, toVersionMark } from './place-marks.js';
+import { normalizeSearchText, toSearchTerm } from '../text/search-text.js';
+import { getSeverityRank } from './severity.js';
 
 export const SORTS = ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count', 'people'] as const;
 export type SortName = (typeof SORTS)[number];
@@ -64,7 +64,7 @@ const PLAIN = [
 
 const oneOf = (values: readonly Scalar[]): Filter[string] => (values.length === 1 ? values[0] : { in: values });
 
-export function filterOf(query: ItemQuery): Filter {
+export function toItemFilter(query: ItemQuery): Filter {
   const filter: Filter = {};
   for (const field of PLAIN) {
     const values = query[field];
@@ -74,7 +74,7 @@ export function filterOf(query: ItemQuery): Filter {
   if (severities.length > 0) {
     filter['severity'] = oneOf(severities);
     // The rank has an index, the word has none.
-    filter['severity_rank'] = oneOf(severities.map((severity) => rankOf(severity as Severity)));
+    filter['severity_rank'] = oneOf(severities.map((severity) => getSeverityRank(severity as Severity)));
   }
   if (query.first_seen_at !== undefined) filter['first_seen_at'] = { ...query.first_seen_at };
   // A first sighting is never after the creation, so the creation has the same bound, and an index for it.
@@ -90,8 +90,8 @@ export function filterOf(query: ItemQuery): Filter {
     filter['blocked.at'] = blocked ? { gt: '' } : { exists: false };
   if (query.tag?.length)
     filter['tags'] = query.tag.length === 1 ? { has: query.tag[0] as string } : { has_any: query.tag };
-  if (query.version?.length) filter['version_marks'] = { has_any: query.version.map(versionMark) };
-  if (query.host?.length) filter['host_marks'] = { has_any: query.host.map(hostMark) };
+  if (query.version?.length) filter['version_marks'] = { has_any: query.version.map(toVersionMark) };
+  if (query.host?.length) filter['host_marks'] = { has_any: query.host.map(toHostMark) };
   const searches = (query.q ?? []).flatMap(searchOf);
   if (query.named?.length) searches.push({ id: { in: query.named } });
   const [only] = searches;
@@ -101,9 +101,9 @@ export function filterOf(query: ItemQuery): Filter {
 }
 
 /** The caller's query, narrowed to the caller's project. @throws ServiceError insufficient_scope */
-export function filterFor(caller: BugCaller, query: ItemQuery): Filter {
-  for (const project of query.project ?? []) mayTouch(caller, project);
-  return filterOf(caller.project === null ? query : { ...query, project: [caller.project] });
+export function toCallerFilter(caller: BugCaller, query: ItemQuery): Filter {
+  for (const project of query.project ?? []) checkProjectAccess(caller, project);
+  return toItemFilter(caller.project === null ? query : { ...query, project: [caller.project] });
 }
 
 /** A ref: a project's slug and a number, `shop-17`. */
@@ -114,20 +114,20 @@ const PART = /"([^"]*)"|(\S+)/g;
 const MOST_WORDS = 20;
 
 /** The words of one `q`, in lower case. */
-export function wordsOf(q: string): string[] {
-  const words = [...searchable(q).matchAll(PART)].map(([, quoted, bare]) => (quoted ?? bare ?? '').trim());
+export function splitQueryWords(q: string): string[] {
+  const words = [...normalizeSearchText(q).matchAll(PART)].map(([, quoted, bare]) => (quoted ?? bare ?? '').trim());
   return [...new Set(words.filter((word) => word !== ''))].slice(0, MOST_WORDS);
 }
 
 /** Every word in the searched text, or the item of this ref; nothing for a `q` without a word. */
 function searchOf(q: string): Filter[] {
-  const words = wordsOf(q);
+  const words = splitQueryWords(q);
   const [only] = words;
   if (only === undefined) return [];
-  const search: Filter = { search_text: { contains: words.map(searchedPart) } };
+  const search: Filter = { search_text: { contains: words.map(toSearchTerm) } };
   return words.length === 1 && REF.test(only) ? [search, { ref: only }] : [search];
 }
 
-export function sortOf(name: SortName = 'last_seen_at', order: 'asc' | 'desc' = 'desc'): Sort {
+export function toItemSort(name: SortName = 'last_seen_at', order: 'asc' | 'desc' = 'desc'): Sort {
   return [[name === 'severity' ? 'severity_rank' : name, order]];
 }

@@ -2,16 +2,16 @@
 import { isoOf } from '../../../lib/time.js';
 import { urgencyOf } from '../../../lib/urgency.js';
 import type { Details, Report } from '../../../ports/domain/bugs.js';
-import { firstFrame } from '../grouping/frames.js';
-import { searchText, transactionIn, wordsText } from '../text/search-text.js';
+import { findFirstFrame } from '../grouping/frames.js';
+import { buildSearchText, findTransaction, buildWordsText } from '../text/search-text.js';
 import type { ItemDoc, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
-import { statedVersion } from './build-names.js';
-import { hourKey, minuteKey } from './rate.js';
-import { firstMarks } from './place-marks.js';
-import { rankOf } from './severity.js';
+import { formatReportedVersion } from './build-names.js';
+import { toHourKey, toMinuteKey } from './rate.js';
+import { buildFirstMarks } from './place-marks.js';
+import { getSeverityRank } from './severity.js';
 import { OUTSIDE } from './view.js';
-import { slotId } from './document-ids.js';
+import { toSlotId } from './document-ids.js';
 import { BLIND_KIND } from './stored-names.js';
 import type { WordsDoc } from './work-documents.js';
 
@@ -23,24 +23,31 @@ export interface Moment {
 }
 
 /** How urgent its error_level makes a report; -1 when it has none. */
-export const levelRank = (report: Report): number =>
-  report.error_level ? rankOf(urgencyOf(report.error_level, report.environment)) : -1;
+export const getLevelRank = (report: Report): number =>
+  report.error_level ? getSeverityRank(urgencyOf(report.error_level, report.environment)) : -1;
 
 const refOf = ({ project }: Report, number: number): string => `${project}-${number}`;
 
 function searchedIn(report: Report, ref: string, context: unknown): string {
   const { title, error_message, exception_class } = report;
-  const { file_path } = placeOf(report);
-  return searchText({ ref, title, error_message, exception_class, file_path, transaction: transactionIn(context) });
+  const { file_path } = resolveErrorLocation(report);
+  return buildSearchText({
+    ref,
+    title,
+    error_message,
+    exception_class,
+    file_path,
+    transaction: findTransaction(context),
+  });
 }
 
 function numbersOf(report: Report): Pick<ItemDoc, 'first_numbered' | 'last_numbered'> {
-  const numbered = statedVersion(report) ?? undefined;
+  const numbered = formatReportedVersion(report) ?? undefined;
   return { first_numbered: numbered, last_numbered: numbered };
 }
 
 /** The item's first document. Fields without a reported value are null. @param context of the report, for `q` */
-export function firstDocument(
+export function buildItemDocument(
   report: Report,
   id: string,
   number: number,
@@ -51,7 +58,7 @@ export function firstDocument(
   const now = isoOf(at.now);
   const occurred = isoOf(at.occurred);
   const version = report.app_version ?? null;
-  const seen = firstMarks(report);
+  const seen = buildFirstMarks(report);
   return {
     id,
     ref: refOf(report, number),
@@ -66,7 +73,7 @@ export function firstDocument(
     repo_url: report.repo_url ?? null,
     commit_sha: report.commit_sha ?? null,
     pr_url: report.pr_url ?? null,
-    ...placeOf(report),
+    ...resolveErrorLocation(report),
     push_id: report.push_id ?? null,
     target_agent: report.target_agent ?? null,
     tags: [...(report.tags ?? [])],
@@ -103,13 +110,13 @@ export function firstDocument(
     rev: 1,
     trusted: report.source === 'ui' ? [...OUTSIDE] : [],
     expired_count: 0,
-    severity_rank: rankOf(report.severity),
-    level_rank: levelRank(report),
+    severity_rank: getSeverityRank(report.severity),
+    level_rank: getLevelRank(report),
     queue_key: null,
     build_key: null,
     search_text: searchedIn(report, refOf(report, number), context),
-    minutes: { [minuteKey(at.now)]: 1 },
-    hours: { [hourKey(at.now)]: 1 },
+    minutes: { [toMinuteKey(at.now)]: 1 },
+    hours: { [toHourKey(at.now)]: 1 },
     inflight: {},
     outbox: [],
     outbox_at: null,
@@ -123,7 +130,7 @@ export function firstDocument(
   };
 }
 
-export const textsOf = (report: Report, id: string): TextsDoc => ({
+export const buildTextsDocument = (report: Report, id: string): TextsDoc => ({
   id,
   description: report.description ?? null,
   error_message: report.error_message ?? null,
@@ -131,20 +138,20 @@ export const textsOf = (report: Report, id: string): TextsDoc => ({
 });
 
 /** The searched text of a new item with a description; null: it has none. */
-export function wordsOf({ id, project, search_text }: ItemDoc, { description }: Report): WordsDoc | null {
-  return description ? { id, project, text: wordsText(search_text, description, []), n: 1 } : null;
+export function buildWordsDocument({ id, project, search_text }: ItemDoc, { description }: Report): WordsDoc | null {
+  return description ? { id, project, text: buildWordsText(search_text, description, []), n: 1 } : null;
 }
 
 /** Where it happened, as the reporter states it; of a trace that comes alone, its first frame. */
-export function placeOf({ file_path, line_no, stack_trace }: Report): {
+export function resolveErrorLocation({ file_path, line_no, stack_trace }: Report): {
   file_path: string | null;
   line_no: number | null;
 } {
-  const frame = !file_path && stack_trace ? firstFrame(stack_trace) : null;
+  const frame = !file_path && stack_trace ? findFirstFrame(stack_trace) : null;
   return { file_path: file_path ?? frame?.file ?? null, line_no: line_no ?? frame?.line_no ?? null };
 }
 
-export function occurrenceOf(
+export function buildOccurrenceDocument(
   report: Report,
   details: Details,
   itemId: string,
@@ -153,7 +160,7 @@ export function occurrenceOf(
   at: Moment & { key: string },
 ): OccurrenceDoc {
   return {
-    id: slotId(itemId, slot),
+    id: toSlotId(itemId, slot),
     item_id: itemId,
     occurrence_id: occurrenceId,
     occurred_at: isoOf(at.occurred),
@@ -165,7 +172,7 @@ export function occurrenceOf(
     environment: report.environment ?? null,
     app_version: report.app_version ?? null,
     commit_sha: report.commit_sha ?? null,
-    ...placeOf(report),
+    ...resolveErrorLocation(report),
     host: report.host ?? null,
     client_ref: report.client_ref ?? null,
     tags: [...(report.tags ?? [])],

@@ -4,11 +4,11 @@ import { denied, ServiceError } from '../../../kernel/errors.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
-import { hashOf } from './document-ids.js';
+import { hashWithinProject } from './document-ids.js';
 import { refusal } from '../errors.js';
 import type { ChangeSet } from './change-set.js';
 import type { ItemDoc, ClaimLease, LeaseEnd, LeaseMark } from './model.js';
-import { allowed, STATUSES } from './transitions.js';
+import { isTransitionAllowed, STATUSES } from './transitions.js';
 import { EXPIRIES, isLive } from './view.js';
 
 /** A lease ends this long after its claim, however often it is renewed. */
@@ -22,31 +22,31 @@ const PASSED_MS = 24 * HOUR_MS;
 /** Holders that an item remembers. */
 const MOST_PASSED = 50;
 
-export const hashOfToken = (token: string): string => hash('sha256', token);
+export const hashClaimToken = (token: string): string => hash('sha256', token);
 
 export function isToken(lease: ClaimLease, token: string): boolean {
-  return timingSafeEqual(Buffer.from(lease.token_hash, 'hex'), Buffer.from(hashOfToken(token), 'hex'));
+  return timingSafeEqual(Buffer.from(lease.token_hash, 'hex'), Buffer.from(hashClaimToken(token), 'hex'));
 }
 
 /** The end of a lease: counted from now, but never beyond the limit. */
-export function expiryOf(claimedAt: string, now: number, seconds: number): string {
+export function computeLeaseExpiry(claimedAt: string, now: number, seconds: number): string {
   return isoOf(Math.min(now + seconds * 1000, Date.parse(claimedAt) + LIMIT_MS));
 }
 
 /** The lease after a write by its holder: renewed from now; at its limit it stays as it is. */
-export function touched(lease: ClaimLease, now: number, mark: LeaseMark): ClaimLease {
-  const expires_at = expiryOf(lease.claimed_at, now, lease.lease_seconds);
+export function renewLease(lease: ClaimLease, now: number, mark: LeaseMark): ClaimLease {
+  const expires_at = computeLeaseExpiry(lease.claimed_at, now, lease.lease_seconds);
   return expires_at > lease.expires_at ? { ...lease, expires_at, ...mark } : lease;
 }
 
 /** Credential and agent, as one segment of a path in the store. */
-export const holderOf = ({ credential, agent }: Pick<ClaimLease, 'credential' | 'agent'>): string =>
-  hashOf(credential, agent);
+export const getLeaseHolder = ({ credential, agent }: Pick<ClaimLease, 'credential' | 'agent'>): string =>
+  hashWithinProject(credential, agent);
 
 /** The holders that `action=next` skips from now on, without the expired ones. */
-export function passedBy(item: ItemDoc, lease: ClaimLease, now: number): { [holder: string]: string } {
+export function listSkippingHolders(item: ItemDoc, lease: ClaimLease, now: number): { [holder: string]: string } {
   const others = Object.entries(item.passed ?? {}).filter(([, until]) => until > isoOf(now));
-  return Object.fromEntries([...others.slice(1 - MOST_PASSED), [holderOf(lease), isoOf(now + PASSED_MS)]]);
+  return Object.fromEntries([...others.slice(1 - MOST_PASSED), [getLeaseHolder(lease), isoOf(now + PASSED_MS)]]);
 }
 
 /** Ends an expired lease: the item is open again, or, at the fifth time, needs a person. */
@@ -65,7 +65,7 @@ const claimOf = (lease: ClaimLease, caller: BugCaller, agent?: string): object =
   yours: lease.credential === caller.id && (agent === undefined || lease.agent === agent),
 });
 
-export function alreadyClaimed(lease: ClaimLease, caller: BugCaller, agent?: string): ServiceError {
+export function createAlreadyClaimedError(lease: ClaimLease, caller: BugCaller, agent?: string): ServiceError {
   const claim = claimOf(lease, caller, agent);
   const message =
     lease.credential === caller.id && agent === undefined
@@ -86,7 +86,7 @@ const SAYS: Record<LeaseEnd | 'unknown', string> = {
 
 /** The reason why this token is not the current one. */
 function whyLost(item: ItemDoc, token: string, now: number): { why: LeaseEnd | 'unknown'; reason?: string } {
-  const token_hash = hashOfToken(token);
+  const token_hash = hashClaimToken(token);
   const current = item.claim?.token_hash === token_hash;
   const ended = item.ended_leases?.findLast((one) => one.token_hash === token_hash);
   const end = current ? 'expired' : ended?.why;
@@ -95,7 +95,7 @@ function whyLost(item: ItemDoc, token: string, now: number): { why: LeaseEnd | '
   return { why: end, ...(!current && ended?.reason !== undefined && { reason: ended.reason }) };
 }
 
-export function leaseLost(item: ItemDoc, token: string, caller: BugCaller, now: number): ServiceError {
+export function createLeaseLostError(item: ItemDoc, token: string, caller: BugCaller, now: number): ServiceError {
   const { why, reason } = whyLost(item, token, now);
   const live: ClaimLease | null = isLive(item.claim, now) ? item.claim : null;
   return refusal('lease_lost', `This claim_token is not the current one. ${SAYS[why]}`, {
@@ -103,7 +103,7 @@ export function leaseLost(item: ItemDoc, token: string, caller: BugCaller, now: 
   });
 }
 
-export const onHold = ({ held }: Pick<ItemDoc, 'held'>): ServiceError =>
+export const createOnHoldError = ({ held }: Pick<ItemDoc, 'held'>): ServiceError =>
   refusal('on_hold', 'A person has stopped the work on this item; take another one.', {
     extra: { hold: held ?? null },
   });
@@ -112,13 +112,13 @@ export const onHold = ({ held }: Pick<ItemDoc, 'held'>): ServiceError =>
  * The name that a claim is made under. @param asked the caller's own word
  * @throws ServiceError insufficient_scope for another name than the token's own
  */
-export function agentOf(caller: BugCaller, asked: string | undefined): string | undefined {
+export function resolveAgentName(caller: BugCaller, asked: string | undefined): string | undefined {
   if (caller.agent !== undefined && asked !== undefined && asked !== caller.agent)
     throw denied(`This token claims as ${caller.agent} alone.`);
   return caller.agent ?? asked;
 }
 
-export function leaseFor(
+export function createClaimLease(
   caller: BugCaller,
   request: { agent?: string | undefined; lease_seconds?: number | undefined },
   secret: string,
@@ -129,7 +129,7 @@ export function leaseFor(
   return {
     agent: request.agent ?? caller.name,
     credential: caller.id,
-    token_hash: hashOfToken(secret),
+    token_hash: hashClaimToken(secret),
     claimed_at: isoOf(now),
     expires_at: isoOf(now + lease_seconds * 1000),
     renewals: 0,
@@ -138,10 +138,10 @@ export function leaseFor(
   };
 }
 
-export const limitReached = (): ServiceError =>
+export const createLeaseLimitError = (): ServiceError =>
   refusal('lease_limit', 'A lease ends 24 hours after its claim; claim again.');
 
-export const notFrom = (from: ItemStatus, to: ItemStatus): ServiceError =>
+export const createTransitionError = (from: ItemStatus, to: ItemStatus): ServiceError =>
   new ServiceError(
     'invalid_transition',
     `An item that is ${spoken(from)} cannot become ${spoken(to)} this way. ${possibleFrom(from, to)}`,
@@ -149,9 +149,9 @@ export const notFrom = (from: ItemStatus, to: ItemStatus): ServiceError =>
 
 /** What a rejected caller may do instead. */
 function possibleFrom(from: ItemStatus, to: ItemStatus): string {
-  if (to === 'in_progress' && allowed(from, to, 'claim')) return 'Claim it, or take it with `next`.';
-  const targets = STATUSES.filter((status) => allowed(from, status, 'patch'));
-  const also = allowed(from, 'in_progress', 'claim') ? ', or be claimed' : '';
+  if (to === 'in_progress' && isTransitionAllowed(from, to, 'claim')) return 'Claim it, or take it with `next`.';
+  const targets = STATUSES.filter((status) => isTransitionAllowed(from, status, 'patch'));
+  const also = isTransitionAllowed(from, 'in_progress', 'claim') ? ', or be claimed' : '';
   return `It can become ${targets.map(spoken).join(', ')}${also}.`;
 }
 

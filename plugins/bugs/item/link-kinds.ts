@@ -1,5 +1,5 @@
 /** Kinds of links between items, as each end names them, and the one form in which a link is stored. Pure. */
-import { hashOf } from './document-ids.js';
+import { hashWithinProject } from './document-ids.js';
 
 /** Links that one item has at the most. */
 export const MOST_LINKS = 50;
@@ -16,7 +16,7 @@ const INVERSE: Readonly<Record<LinkKind, LinkKind>> = {
   discovered: 'discovered_from',
 };
 
-export const inverseOf = (kind: LinkKind): LinkKind => INVERSE[kind];
+export const getInverseKind = (kind: LinkKind): LinkKind => INVERSE[kind];
 
 /** A link as it is stored, from its one end. */
 export interface LinkEnds {
@@ -26,7 +26,7 @@ export interface LinkEnds {
 }
 
 /** @param kind as the item names it */
-export function endsOf(kind: LinkKind, item: string, other: string): LinkEnds {
+export function toLinkEnds(kind: LinkKind, item: string, other: string): LinkEnds {
   if (kind === 'blocked_by') return { kind: 'blocks', from: other, to: item };
   if (kind === 'discovered') return { kind: 'discovered_from', from: other, to: item };
   if (kind === 'related') return { kind, from: item < other ? item : other, to: item < other ? other : item };
@@ -34,6 +34,7 @@ export function endsOf(kind: LinkKind, item: string, other: string): LinkEnds {
 }
 
 /** The kind as the item at this end names it. */
-export const kindAt = ({ kind, from }: LinkEnds, item: string): LinkKind => (from === item ? kind : inverseOf(kind));
+export const getKindAtEnd = ({ kind, from }: LinkEnds, item: string): LinkKind =>
+  from === item ? kind : getInverseKind(kind);
 
-export const linkId = ({ kind, from, to }: LinkEnds): string => hashOf(kind, `${from} ${to}`);
+export const toLinkId = ({ kind, from, to }: LinkEnds): string => hashWithinProject(kind, `${from} ${to}`);

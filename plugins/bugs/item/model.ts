@@ -141,7 +141,7 @@ export interface ItemDoc extends Omit<Item, Elsewhere>, PlaceMarks {
   severity_rank: number;
   /** The highest urgency that an occurrence's error_level has asked for. */
   level_rank: number;
-  /** The kind of occurrences that are counted without a look at the item (`blindKindOf`). */
+  /** The kind of occurrences that are counted without a look at the item (`getItemBlindKind`). */
   [BLIND_KIND]: string | null;
   /** Order of `action=next`; present while the item may be handed out. */
   queue_key: string | null;

@@ -24,7 +24,7 @@ type Payload = Omit<OccurrenceDoc, 'id' | 'item_id' | 'occurrence_id' | 'occurre
  * @param textsOf the texts of an item
  * @throws zlib's error, or SyntaxError, when the stored payload is damaged
  */
-export async function unpack(
+export async function unpackOccurrence(
   stored: StoredOccurrence,
   textsOf: (itemId: string) => Promise<TextsDoc | null>,
 ): Promise<OccurrenceDoc> {
@@ -41,7 +41,7 @@ export async function unpack(
 }
 
 /** @returns the part to store beside the texts of its item, which come from the same report */
-export const firstOf = (occurrence: OccurrenceDoc): StoredOccurrence =>
+export const packFirstOccurrence = (occurrence: OccurrenceDoc): StoredOccurrence =>
   occurrence.stack_trace === null ? occurrence : { ...occurrence, stack_trace: null, stack_of_item: true };
 
 const isFirst = (stored: StoredOccurrence): stored is FirstOccurrence =>

@@ -22,8 +22,8 @@ export const MOST_MARKS = 50;
 
 const markOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 8);
 
-export const versionMark = (version: string): string => markOf(versionIdentity(version));
-export const hostMark = (host: string): string => markOf(host.trim());
+export const toVersionMark = (version: string): string => markOf(versionIdentity(version));
+export const toHostMark = (host: string): string => markOf(host.trim());
 
 /** Where an occurrence was. */
 export interface SeenPlace {
@@ -34,15 +34,15 @@ export interface SeenPlace {
 const isNamed = (text: string | null | undefined): text is string => typeof text === 'string' && text.trim() !== '';
 
 /** The marks of an item's first occurrence. */
-export const firstMarks = ({ app_version, host }: SeenPlace): Required<PlaceMarks> => ({
-  version_marks: isNamed(app_version) ? [versionMark(app_version)] : [],
-  host_marks: isNamed(host) ? [hostMark(host)] : [],
+export const buildFirstMarks = ({ app_version, host }: SeenPlace): Required<PlaceMarks> => ({
+  version_marks: isNamed(app_version) ? [toVersionMark(app_version)] : [],
+  host_marks: isNamed(host) ? [toHostMark(host)] : [],
 });
 
 /** The marks of several occurrences, oldest first. */
-export function marksOf(seen: readonly SeenPlace[]): Required<PlaceMarks> {
-  const versions = seen.flatMap(({ app_version }) => (isNamed(app_version) ? [versionMark(app_version)] : []));
-  const hosts = seen.flatMap(({ host }) => (isNamed(host) ? [hostMark(host)] : []));
+export function buildMarks(seen: readonly SeenPlace[]): Required<PlaceMarks> {
+  const versions = seen.flatMap(({ app_version }) => (isNamed(app_version) ? [toVersionMark(app_version)] : []));
+  const hosts = seen.flatMap(({ host }) => (isNamed(host) ? [toHostMark(host)] : []));
   return {
     version_marks: [...new Set(versions)].slice(-MOST_MARKS),
     host_marks: [...new Set(hosts)].slice(0, MOST_MARKS),
@@ -50,13 +50,13 @@ export function marksOf(seen: readonly SeenPlace[]): Required<PlaceMarks> {
 }
 
 /** What an occurrence adds to its item; null: nothing. */
-export function addedMarks(
+export function findAddedMarks(
   { version_marks = [], host_marks = [] }: PlaceMarks,
   { app_version, host }: SeenPlace,
 ): NonNullable<Update['push']> | null {
-  const version = isNamed(app_version) ? versionMark(app_version) : null;
+  const version = isNamed(app_version) ? toVersionMark(app_version) : null;
   const isNew = version !== null && !version_marks.includes(version);
-  const at = isNamed(host) && host_marks.length < MOST_MARKS ? hostMark(host) : null;
+  const at = isNamed(host) && host_marks.length < MOST_MARKS ? toHostMark(host) : null;
   const isElsewhere = at !== null && !host_marks.includes(at);
   if (!isNew && !isElsewhere) return null;
   return {

@@ -14,12 +14,12 @@ const hourOf = (ms: number): number => Math.floor(ms / HOUR);
 /**
  * The counter of a minute. The key begins with a letter: some engines take a path segment of digits for an array index.
  */
-export const minuteKey = (ms: number): string => `m${minuteOf(ms)}`;
-export const hourKey = (ms: number): string => `h${hourOf(ms)}`;
+export const toMinuteKey = (ms: number): string => `m${minuteOf(ms)}`;
+export const toHourKey = (ms: number): string => `h${hourOf(ms)}`;
 const numberOf = (key: string): number => Number(key.slice(1));
 
 /** Occurrences in the 60 minutes that end with the minute of `now`. */
-export function hourCount(minutes: Counters | undefined, now: number): number {
+export function countLastHour(minutes: Counters | undefined, now: number): number {
   const newest = minuteOf(now);
   let sum = 0;
   for (const key in minutes) {
@@ -41,7 +41,7 @@ export interface Rate {
  * The rate at the newest counted minute, not at the caller's clock. So the counts of one item have the order of its
  * writes, even from several processes, and the count never falls between two writes of one minute.
  */
-export function rateOf(minutes: Counters): Rate {
+export function getNewestRate(minutes: Counters): Rate {
   const all = Object.entries(minutes).map(([key, n]): [number, number] => [numberOf(key), n]);
   const minute = Math.max(0, ...all.map(([at]) => at));
   let count = 0;
@@ -53,16 +53,16 @@ export function rateOf(minutes: Counters): Rate {
   return { minute, count, before: count - last };
 }
 
-export const minuteStart = (minute: number): number => minute * MINUTE;
+export const toMinuteStart = (minute: number): number => minute * MINUTE;
 
 /** Occurrences per hour, oldest first, the running hour last; for the trend of a group. */
-export function hourly(hours: Counters | undefined, now: number, length = 24): number[] {
+export function listHourlyCounts(hours: Counters | undefined, now: number, length = 24): number[] {
   const newest = hourOf(now);
   return Array.from({ length }, (_, i) => hours?.[`h${newest - length + 1 + i}`] ?? 0);
 }
 
 /** Paths of counters that no window reads any more; empty while they are few. */
-export function stalePaths(minutes: Counters, hours: Counters, now: number): string[] {
+export function listStalePaths(minutes: Counters, hours: Counters, now: number): string[] {
   const stale: string[] = [];
   const minute = minuteOf(now) - MINUTES_KEPT;
   for (const key in minutes) if (numberOf(key) <= minute) stale.push(`minutes.${key}`);
@@ -77,9 +77,13 @@ export const DAYS_KEPT = 31;
 /**
  * Sums per day (UTC) of the hours that go. Each value is the whole day's, so two writers that roll up the same snapshot
  * count it once.
- * @param stale of `stalePaths`
+ * @param stale of `listStalePaths`
  */
-export function rollUp(hours: Counters, days: Counters | undefined, stale: readonly string[]): Record<string, number> {
+export function rollUpDays(
+  hours: Counters,
+  days: Counters | undefined,
+  stale: readonly string[],
+): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const path of stale) {
     const key = path.startsWith('hours.') ? path.slice('hours.'.length) : '';
@@ -91,13 +95,18 @@ export function rollUp(hours: Counters, days: Counters | undefined, stale: reado
 }
 
 /** Paths of days that no page shows any more. */
-export const staleDays = (days: Counters | undefined, now: number): string[] =>
+export const listStaleDays = (days: Counters | undefined, now: number): string[] =>
   Object.keys(days ?? {})
     .filter((day) => numberOf(day) <= Math.floor(hourOf(now) / DAY) - DAYS_KEPT)
     .map((day) => `days.${day}`);
 
 /** Occurrences per day (UTC), oldest first, today last: rolled-up days, and the hours that are still stored. */
-export function daily(hours: Counters | undefined, days: Counters | undefined, now: number, length = 30): number[] {
+export function listDailyCounts(
+  hours: Counters | undefined,
+  days: Counters | undefined,
+  now: number,
+  length = 30,
+): number[] {
   const today = Math.floor(hourOf(now) / DAY);
   const sums = Array.from({ length }, (_, i) => days?.[`d${today - length + 1 + i}`] ?? 0);
   for (const [key, n] of Object.entries(hours ?? {})) {

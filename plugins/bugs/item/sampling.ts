@@ -16,7 +16,7 @@ export const WINDOW_MS = 30 * 86_400_000;
  * The slot of the `n`th occurrence of a window (1 …), or null when its payload is not kept.
  * @param random 0 ≤ x < 1
  */
-export function slotOf(n: number, random: () => number): number | null {
+export function chooseSlot(n: number, random: () => number): number | null {
   if (n <= FIRST) return n - 1;
   const later = n - FIRST;
   if (later <= RESERVOIR) return n - 1;

@@ -5,16 +5,16 @@ import type { Severity } from '../../../ports/domain/bugs.js';
 export const SEVERITIES: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
 
 /** The rank, 0 low … 3 critical. */
-export const rankOf = (severity: Severity): number => SEVERITIES.indexOf(severity);
+export const getSeverityRank = (severity: Severity): number => SEVERITIES.indexOf(severity);
 /** The severity of a rank, kept within low … critical. */
-export const severityOf = (rank: number): Severity => SEVERITIES[Math.max(0, Math.min(3, rank))] as Severity;
+export const toSeverity = (rank: number): Severity => SEVERITIES[Math.max(0, Math.min(3, rank))] as Severity;
 
 /**
  * What a body says of it by either name (contract 20, values).
  * @param at what stands before the names of fields
  * @throws ServiceError validation_failed where the two say different things
  */
-export function severityIn(
+export function readSeverity(
   { severity, urgency }: { severity?: Severity; urgency?: Severity },
   at = '',
 ): Severity | undefined {
@@ -30,7 +30,7 @@ export interface Rates {
 }
 
 /** The rank that the hour's count alone asks for; 0 when none. */
-export function rankOfRate(hourCount: number, rates: Rates): number {
+export function getRateRank(hourCount: number, rates: Rates): number {
   if (hourCount >= rates.critical) return 3;
   return hourCount >= rates.high ? 2 : 0;
 }

@@ -6,7 +6,7 @@ export type StatKind = 'resolved' | 'regressed';
 /**
  * The kind of an entry for the statistics. `resolved` counts once in a cycle: closing a resolved item does not count.
  */
-export function kindOf({ name, data }: Pick<ItemOutboxEntry, 'name' | 'data'>): StatKind | null {
+export function getStatKind({ name, data }: Pick<ItemOutboxEntry, 'name' | 'data'>): StatKind | null {
   if (name !== 'status') return null;
   const { from, to, why } = data;
   if (to === 'resolved' || (to === 'closed' && from !== 'resolved')) return 'resolved';
@@ -14,7 +14,7 @@ export function kindOf({ name, data }: Pick<ItemOutboxEntry, 'name' | 'data'>): 
 }
 
 /** The key that the index counts, `2026-11-21 resolved shop`; undefined for an entry that does not count. */
-export function statOf(entry: ItemOutboxEntry, project: string): string | undefined {
-  const kind = entry.kind === 'activity' ? kindOf(entry) : null;
+export function toStatKey(entry: ItemOutboxEntry, project: string): string | undefined {
+  const kind = entry.kind === 'activity' ? getStatKind(entry) : null;
   return kind === null ? undefined : `${entry.at.slice(0, 10)} ${kind} ${project}`;
 }

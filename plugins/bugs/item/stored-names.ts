@@ -4,7 +4,7 @@
  * spells them.
  */
 
-/** Field of an item: the kind of occurrences that one write counts, without a look at the item (`blindKindOf`). */
+/** Field of an item: the kind of occurrences that one write counts, without a look at the item (`getItemBlindKind`). */
 export const BLIND_KIND = 'lane';
 
 /** Field of an item: who created it, while its history has no entry for this yet. */

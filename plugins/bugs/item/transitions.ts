@@ -25,7 +25,7 @@ export const TRANSITIONS: readonly Row[] = [
   { from: ['wont_fix', 'duplicate'], to: 'open', by: ['patch'] },
 ];
 
-export function allowed(from: ItemStatus, to: ItemStatus, by: Cause): boolean {
+export function isTransitionAllowed(from: ItemStatus, to: ItemStatus, by: Cause): boolean {
   return TRANSITIONS.some((row) => row.to === to && row.from.includes(from) && row.by.includes(by));
 }
 

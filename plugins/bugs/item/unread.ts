@@ -11,7 +11,7 @@ const MOST = 50;
 const UNTOLD: ReadonlySet<string> = new Set(['commented', 'claimed', 'reclaimed', 'renewed', 'created']);
 
 /** The list with these entries; undefined when none of them is told. */
-export function withUnread(
+export function addUnread(
   unread: readonly Unread[] = [],
   entries: readonly ItemOutboxEntry[],
   person: boolean,
@@ -19,12 +19,12 @@ export function withUnread(
   const told = entries.flatMap(({ id, kind, name }): Unread[] =>
     kind === 'event' || UNTOLD.has(name) ? [] : [{ id, kind, ...(person && { person }) }],
   );
-  return told.length === 0 ? undefined : joined(unread, told);
+  return told.length === 0 ? undefined : mergeUnread(unread, told);
 }
 
-export const joined = (unread: readonly Unread[] = [], more: readonly Unread[]): Unread[] =>
+export const mergeUnread = (unread: readonly Unread[] = [], more: readonly Unread[]): Unread[] =>
   [...unread, ...more].slice(-MOST);
 
 /** The comments of people that were in no answer yet. */
-export const ofPeople = (unread: readonly Unread[]): readonly Unread[] =>
+export const listHumanComments = (unread: readonly Unread[]): readonly Unread[] =>
   unread.filter(({ kind, person, shown }) => kind === 'comment' && person === true && shown !== true);

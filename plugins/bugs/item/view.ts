@@ -3,7 +3,7 @@ import type { Claim, ErrorGroup, Item } from '../../../ports/domain/bugs.js';
 import { hasQuote } from '../text/quotes.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, ClaimLease, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
-import { hourCount, hourly } from './rate.js';
+import { countLastHour, listHourlyCounts } from './rate.js';
 
 /**
  * Fields whose text, or a copy of it, came from outside: data, never instructions to an agent (contract 20, untrusted
@@ -56,13 +56,13 @@ const claimView = (lease: ClaimLease): Claim => ({
 });
 
 /** The status at `now`: an expired lease no longer holds, even before its end is written. */
-export function statusAt(item: ItemDoc, now: number): ItemDoc['status'] {
+export function getStatusAt(item: ItemDoc, now: number): ItemDoc['status'] {
   if (item.status !== 'in_progress' || isLive(item.claim, now)) return item.status;
   return item.expired_count + 1 >= EXPIRIES ? 'needs_info' : 'open';
 }
 
 /** The item for the API. @param texts the item's long texts; without them those fields are null */
-export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): Item {
+export function toItemView(item: ItemDoc, texts: TextsDoc | null, now: number): Item {
   const view: Item = {
     id: item.id,
     ref: item.ref,
@@ -93,7 +93,7 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
     app_version: item.app_version ?? null,
     resolved_in_build: item.resolved_in_build ?? null,
     dedup_key: item.dedup_key,
-    status: statusAt(item, now),
+    status: getStatusAt(item, now),
     duplicate_of: item.duplicate_of ?? null,
     reason: item.reason ?? null,
     hold: isHeld(item),
@@ -103,7 +103,7 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
     muted_reason: item.muted_reason ?? null,
     muted_by_rule_id: item.muted_by_rule_id ?? null,
     hit_count: item.hit_count,
-    hour_count: hourCount(item.minutes, now),
+    hour_count: countLastHour(item.minutes, now),
     people: item.people ?? null,
     first_seen_at: item.first_seen_at,
     last_seen_at: item.last_seen_at,
@@ -137,10 +137,10 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
 }
 
 /** A row of a page's list: no long texts, but counts per hour. */
-export function groupView(item: ItemDoc, now: number): ErrorGroup {
+export function toGroupView(item: ItemDoc, now: number): ErrorGroup {
   // No spread: V8 would give each row a shape of its own (decision 020).
-  const view: Item & { trend?: number[] } = itemView(item, null, now);
-  view.trend = hourly(item.hours, now);
+  const view: Item & { trend?: number[] } = toItemView(item, null, now);
+  view.trend = listHourlyCounts(item.hours, now);
   return view as ErrorGroup;
 }
 
@@ -164,7 +164,7 @@ const OUTSIDE_OF_OCCURRENCE = [
 const isFilled = (value: unknown): boolean =>
   value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0);
 
-export function occurrenceView(doc: OccurrenceDoc): object {
+export function toOccurrenceView(doc: OccurrenceDoc): object {
   return {
     id: doc.occurrence_id,
     occurred_at: doc.occurred_at,
@@ -191,7 +191,7 @@ export function occurrenceView(doc: OccurrenceDoc): object {
  * A comment for the API. An agent may have copied text that it read, and a token's name may say anything; a signed-in
  * user's words are untrusted only where they quote.
  */
-export const commentView = ({ id, body, author, author_kind = 'integration', created_at }: CommentDoc): object => ({
+export const toCommentView = ({ id, body, author, author_kind = 'integration', created_at }: CommentDoc): object => ({
   id,
   body,
   author,
@@ -204,7 +204,7 @@ export const commentView = ({ id, body, author, author_kind = 'integration', cre
 const OWN_DATA: ReadonlySet<string> = new Set(['why', 'by', 'fields', 'comment_id', 'rule_id', 'expires_at', 'source']);
 const OWN_MOVES: ReadonlySet<string> = new Set(['status', 'severity']);
 
-export function activityView({ id, at, action, actor, data }: ActivityDoc): object {
+export function toActivityView({ id, at, action, actor, data }: ActivityDoc): object {
   const own = (name: string): boolean =>
     OWN_DATA.has(name) || (OWN_MOVES.has(action) && (name === 'from' || name === 'to'));
   const outside = Object.entries(data)

@@ -13,17 +13,17 @@ import { SYSTEM_CALLER } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { Merging } from '../editing/merging.js';
 import { GroupingRuleBook } from '../grouprules/book.js';
-import { keyedBy } from '../grouprules/ruled-input.js';
+import { applyRuling } from '../grouprules/ruled-input.js';
 import { Keys, type Keyed } from '../groups/keys.js';
-import { slotId } from '../item/document-ids.js';
+import { toSlotId } from '../item/document-ids.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc, StoredOccurrence } from '../item/occurrence-documents.js';
-import { unpack } from '../item/payload.js';
+import { unpackOccurrence } from '../item/payload.js';
 import { isFinished } from '../item/transitions.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { scrubDetails } from '../text/scrub.js';
 import { scrubText } from '../text/scrub-text.js';
-import { retold } from '../text/search-text.js';
+import { rebuildSearchText } from '../text/search-text.js';
 
 const MOST_ATTEMPTS = 12;
 /** Milliseconds until the next attempt; twice as many after each, up to the longest. */
@@ -64,7 +64,7 @@ export class StoredLateOccurrences implements LateOccurrences {
   /** Null when the occurrence is damaged. */
   async #unpack(stored: StoredOccurrence): Promise<OccurrenceDoc | null> {
     try {
-      return await unpack(stored, (id) => this.deps.texts.get(id));
+      return await unpackOccurrence(stored, (id) => this.deps.texts.get(id));
     } catch (err) {
       this.deps.log.warn({ err, occurrence: stored.id }, 'late frames given up: the occurrence is damaged');
       return null;
@@ -102,11 +102,11 @@ export class StoredLateOccurrences implements LateOccurrences {
     const found = await occurrences.get(id);
     const item = found?.occurrence_id === occurrence_id ? await items.get(found.item_id) : null;
     if (found === null || item === null) return;
-    const stored = await unpack(found, (itemId) => texts.get(itemId));
+    const stored = await unpackOccurrence(found, (itemId) => texts.get(itemId));
     const isShared = 'stack_of_item' in found && found.stack_of_item === true;
     const placed = place === undefined ? {} : placeIn(place);
     const after: OccurrenceDoc = { ...stored, stack_trace, context, ...placed };
-    const isFirst = id === slotId(item.id, 0);
+    const isFirst = id === toSlotId(item.id, 0);
     const key = place === undefined ? null : await this.#regroup(item, stored, after, isFirst);
     if (place !== undefined && isFirst) await this.#showPlace(item, stored, after);
     if (isShared) await texts.change({ id: item.id }, { set: { stack_trace } });
@@ -124,7 +124,7 @@ export class StoredLateOccurrences implements LateOccurrences {
   async #stored({ id, occurrence_id }: LateOccurrence): Promise<OccurrenceDoc | null> {
     const stored = await this.deps.occurrences.get(id);
     if (stored?.occurrence_id !== occurrence_id) return null;
-    return unpack(stored, (itemId) => this.deps.texts.get(itemId));
+    return unpackOccurrence(stored, (itemId) => this.deps.texts.get(itemId));
   }
 
   async #settle({ id, occurrence_id }: Pick<OccurrenceDoc, 'id' | 'occurrence_id'>): Promise<void> {
@@ -166,7 +166,7 @@ export class StoredLateOccurrences implements LateOccurrences {
 
   async #keyed({ type, project, title }: ItemDoc, occurrence: OccurrenceDoc): Promise<Keyed> {
     const report = { ...occurrence, type, project, title };
-    return keyedBy(report, await this.rules.ruling(report), this.deps.grouping.masks);
+    return applyRuling(report, await this.rules.ruling(report), this.deps.grouping.masks);
   }
 
   async #showPlace(
@@ -181,7 +181,7 @@ export class StoredLateOccurrences implements LateOccurrences {
     // A title that is changed meanwhile is found by its own words.
     await items.change(
       { id, search_text },
-      { set: { search_text: retold({ ref, search_text }, { title, file_path }) } },
+      { set: { search_text: rebuildSearchText({ ref, search_text }, { title, file_path }) } },
     );
   }
 }

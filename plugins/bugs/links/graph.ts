@@ -11,7 +11,7 @@ const AT_ONCE = 200;
 type Stored = Pick<Collection<LinkDoc>, 'find'>;
 
 /** Every link at an item, whatever its state. */
-export async function linksOf(links: Stored, item: string): Promise<LinkDoc[]> {
+export async function listItemLinks(links: Stored, item: string): Promise<LinkDoc[]> {
   const [from, to] = await Promise.all([
     all(links, { filter: { from: item }, limit: PAGE }),
     all(links, { filter: { to: item }, limit: PAGE }),
@@ -23,7 +23,7 @@ export async function linksOf(links: Stored, item: string): Promise<LinkDoc[]> {
  * Whether the blocked item leads back to its blocker through blocks.
  * @returns `asked`: only through links that are not made yet
  */
-export async function closesCircle(
+export async function findBlockingCycle(
   links: Stored,
   { from: blocker, to: blocked }: Pick<LinkDoc, 'from' | 'to'>,
 ): Promise<'none' | 'asked' | 'made'> {

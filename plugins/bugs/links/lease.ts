@@ -6,8 +6,8 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { claimRequired } from '../item/claim-rule.js';
-import { hashOfToken, isToken, leaseLost, touched } from '../item/lease.js';
+import { createClaimRequiredError } from '../item/claim-rule.js';
+import { hashClaimToken, isToken, createLeaseLostError, renewLease } from '../item/lease.js';
 import type { LinkKind } from '../item/link-kinds.js';
 import type { ItemDoc } from '../item/model.js';
 import { isLive } from '../item/view.js';
@@ -35,17 +35,18 @@ export class LinkLease {
   ): Promise<string | null> {
     const blocks = kind === 'blocks' || kind === 'blocked_by';
     if (claim_token === undefined) {
-      if (blocks && caller.by_tool === true) throw claimRequired();
+      if (blocks && caller.by_tool === true) throw createClaimRequiredError();
       return null;
     }
     await this.items.change(kind === 'blocks' ? other.id : item.id, caller.name, (now, change) => {
       const at = this.deps.clock.now();
-      if (!isLive(now.claim, at) || !isToken(now.claim, claim_token)) throw leaseLost(now, claim_token, caller, at);
-      if (caller.by_tool === true && now.claim.credential !== caller.id) throw claimRequired();
+      if (!isLive(now.claim, at) || !isToken(now.claim, claim_token))
+        throw createLeaseLostError(now, claim_token, caller, at);
+      if (caller.by_tool === true && now.claim.credential !== caller.id) throw createClaimRequiredError();
       change.by = 'holder';
-      const lease = touched(now.claim, at, this.times.mark(at));
+      const lease = renewLease(now.claim, at, this.times.mark(at));
       if (lease !== now.claim) change.assign({ claim: lease });
     });
-    return hashOfToken(claim_token);
+    return hashClaimToken(claim_token);
   }
 }

@@ -17,13 +17,13 @@ import { pages } from '../../../lib/paging.js';
 import { StoreConflict } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { endsOf, inverseOf, linkId, MOST_LINKS, type LinkEnds, type LinkKind } from '../item/link-kinds.js';
+import { toLinkEnds, getInverseKind, toLinkId, MOST_LINKS, type LinkEnds, type LinkKind } from '../item/link-kinds.js';
 import type { ItemDoc } from '../item/model.js';
 import type { LinkDoc } from '../item/work-documents.js';
 import { Blocking } from '../store/blocking.js';
 import { Items } from '../store/items.js';
 import { LinkLease } from './lease.js';
-import { closesCircle, linksOf } from './graph.js';
+import { findBlockingCycle, listItemLinks } from './graph.js';
 
 /** Attempts against other callers that make or remove links of the same items. */
 const ATTEMPTS = 30;
@@ -78,14 +78,14 @@ export class Links {
   async remove(name: string, principal: Principal, caller: BugCaller, asked: LinkRequest): Promise<ItemDoc> {
     const { item, other, ends } = await this.#named(name, caller, asked);
     const lease = await this.lease.renew(item, other, caller, asked);
-    await this.#unmake(linkId(ends), { actor: caller.name, ...(lease !== null && { lease }) });
+    await this.#unmake(toLinkId(ends), { actor: caller.name, ...(lease !== null && { lease }) });
     await this.deps.audit()?.record(principal, 'bug.unlinked', item.ref, { kind: asked.kind, ref: other.ref });
     return this.items.need(item.id, caller);
   }
 
   /** The item is gone: its links go, and what it blocked is free. */
   async forget(itemId: string): Promise<void> {
-    const links = await linksOf(this.deps.links, itemId);
+    const links = await listItemLinks(this.deps.links, itemId);
     for (const { kind, from, to, id } of links) {
       if (kind === 'blocks' && from === itemId) await this.blocking.decide(to);
       await this.deps.links.remove({ id });
@@ -110,7 +110,7 @@ export class Links {
     const other = await this.items.known(ref, caller);
     if (other === null) throw invalid({ ref: 'there is no such item' });
     if (other.id === item.id) throw invalid({ ref: 'an item has no link to itself' });
-    return { item, other, ends: endsOf(kind, item.id, other.id) };
+    return { item, other, ends: toLinkEnds(kind, item.id, other.id) };
   }
 
   /** @returns false: the link was there already */
@@ -138,7 +138,7 @@ export class Links {
   /** Stores the link as asked; `made`: it is there, `busy`: another caller makes or removes it. */
   async #ask(ends: LinkEnds, by: Maker): Promise<(LinkDoc & { open_at: string }) | 'made' | 'busy'> {
     const { links } = this.deps;
-    const link = { id: linkId(ends), ...ends, state: 'asked' as const, ...this.#opened(by) };
+    const link = { id: toLinkId(ends), ...ends, state: 'asked' as const, ...this.#opened(by) };
     try {
       await links.insert(link);
       return link;
@@ -170,12 +170,12 @@ export class Links {
     const both = await Promise.all([items.get(link.from), items.get(link.to)]);
     if (both.includes(null)) return { what: 'gone', settled: true };
     for (const end of [link.from, link.to]) {
-      const all = (await linksOf(links, end)).filter(({ state }) => state !== 'leaving');
+      const all = (await listItemLinks(links, end)).filter(({ state }) => state !== 'leaving');
       const made = all.filter(({ state }) => state === 'made');
       if (all.length > MOST_LINKS) return { what: 'many', settled: made.length >= MOST_LINKS };
     }
     if (link.kind !== 'blocks') return null;
-    const circle = await closesCircle(links, link);
+    const circle = await findBlockingCycle(links, link);
     return circle === 'none' ? null : { what: 'circle', settled: circle === 'made' };
   }
 
@@ -221,7 +221,7 @@ export class Links {
         if (known || other === null) return;
         // The reader of an item may have no right to know of another project's.
         const named: { [key: string]: string } = other.project === item.project ? { ref: other.ref } : {};
-        const said = { kind: end === 'from' ? kind : inverseOf(kind), item_id: other.id, ...named };
+        const said = { kind: end === 'from' ? kind : getInverseKind(kind), item_id: other.id, ...named };
         change.note(state === 'made' ? 'link added' : 'link removed', said, entry);
       });
       return other !== null;

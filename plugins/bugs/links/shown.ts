@@ -3,11 +3,11 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { kindAt, LINK_KINDS, type LinkKind } from '../item/link-kinds.js';
+import { getKindAtEnd, LINK_KINDS, type LinkKind } from '../item/link-kinds.js';
 import type { ItemDoc } from '../item/model.js';
 import { isFinished } from '../item/transitions.js';
-import { statusAt } from '../item/view.js';
-import { linksOf } from './graph.js';
+import { getStatusAt } from '../item/view.js';
+import { listItemLinks } from './graph.js';
 
 /** The other item of a link. */
 export interface LinkView {
@@ -33,7 +33,7 @@ export class ShownLinks {
 
   /** By kind, then oldest first. */
   async of(item: Pick<ItemDoc, 'id'>, caller: BugCaller): Promise<LinkView[]> {
-    const links = (await linksOf(this.deps.links, item.id)).filter(({ state }) => state === 'made');
+    const links = (await listItemLinks(this.deps.links, item.id)).filter(({ state }) => state === 'made');
     if (links.length === 0) return [];
     const ids = links.map(({ from, to }) => (from === item.id ? to : from));
     const { items } = await this.deps.items.find({ filter: { id: { in: ids } }, limit: ids.length });
@@ -43,9 +43,11 @@ export class ShownLinks {
       const other = others.get(ids[at] ?? '');
       if (other === undefined || (caller.project !== null && other.project !== caller.project)) return [];
       const { id, ref, project, title, severity } = other;
-      const status = statusAt(other, now);
+      const status = getStatusAt(other, now);
       const shown = { id, ref, project, title, status, severity, finished: isFinished(status) };
-      return [{ at: link.created_at, view: { kind: kindAt(link, item.id), ...shown, untrusted_fields: ['title'] } }];
+      return [
+        { at: link.created_at, view: { kind: getKindAtEnd(link, item.id), ...shown, untrusted_fields: ['title'] } },
+      ];
     });
     rows.sort((a, b) => ORDER.indexOf(a.view.kind) - ORDER.indexOf(b.view.kind) || (a.at < b.at ? -1 : 1));
     return rows.map(({ view }) => view);

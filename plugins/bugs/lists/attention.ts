@@ -12,11 +12,11 @@ import { DAY_MS, isoOf } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
 import { Leases } from '../claims/leases.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { sortOf } from '../item/filters.js';
+import { toItemSort } from '../item/filters.js';
 import type { ItemDoc } from '../item/model.js';
-import { rankOf } from '../item/severity.js';
-import { groupView } from '../item/view.js';
-import { concernsOf, type Concern } from './concerns.js';
+import { getSeverityRank } from '../item/severity.js';
+import { toGroupView } from '../item/view.js';
+import { groupConcerns, type Concern } from './concerns.js';
 
 /** The lists and health tell of what is damaged; the panel goes on without it. */
 const damaged = (): void => undefined;
@@ -28,7 +28,7 @@ const CRITICAL_LOOKED_AT = 5000;
 /** Open items among which the dashboard finds older ones. */
 const SEEN_LAST = 1000;
 const CRITICAL = ['00', '01'];
-const WORKED_ON = { status: 'in_progress', severity_rank: rankOf('critical') };
+const WORKED_ON = { status: 'in_progress', severity_rank: getSeverityRank('critical') };
 /** Sharing of a look at the waiting items: some thousand at most. */
 const READING = { maxAgeMs: 2_000, quickMs: 10 };
 /** The severities as `queue_key` begins with them, gravest first. */
@@ -63,7 +63,7 @@ export class Attention {
     const queue = [...CRITICAL, ...RANKS.slice(1).map((rank) => `${rank}0`)];
     const [fresh, working, ...classes] = await Promise.all([
       this.deps.items.count({ created_at: { gte: since } }),
-      this.deps.items.find({ filter: WORKED_ON, sort: sortOf('last_seen_at'), limit: BATCH, damaged }),
+      this.deps.items.find({ filter: WORKED_ON, sort: toItemSort('last_seen_at'), limit: BATCH, damaged }),
       ...queue.map(async (prefix) => {
         const filter = { queue_key: { prefix } };
         const [items, n] = await Promise.all([
@@ -78,7 +78,7 @@ export class Attention {
     if (classes.some(({ items, n }) => items.length < n)) waiting.push(...(await this.#lately(queue)));
     const docs = [...working.items, ...waiting];
     const once = [...new Map(docs.map((doc) => [doc.id, doc])).values()];
-    const concerns = concernsOf(once.map((doc) => groupView(doc, this.deps.clock.now())));
+    const concerns = groupConcerns(once.map((doc) => toGroupView(doc, this.deps.clock.now())));
     return { concerns, total: classes.reduce((sum, part) => sum + part.n, 0), fresh };
   }
 
@@ -86,7 +86,7 @@ export class Attention {
   async #lately(queue: readonly string[]): Promise<ItemDoc[]> {
     const found: ItemDoc[] = [];
     let looked = 0;
-    const query = { filter: { status: 'open' }, sort: sortOf('last_seen_at'), limit: BATCH, damaged };
+    const query = { filter: { status: 'open' }, sort: toItemSort('last_seen_at'), limit: BATCH, damaged };
     for await (const items of pages(this.deps.items, query)) {
       found.push(...items.filter(({ queue_key: key }) => queue.some((prefix) => key?.startsWith(prefix))));
       looked += items.length;

@@ -23,14 +23,14 @@ import type { Filter, Sort } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { Attention, type NeedsAttention } from './attention.js';
 import { ItemFilterCounts, type CountedFilter } from './filter-counts.js';
-import { filterOf, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
+import { toItemFilter, toItemSort, type ItemQuery, type SortName } from '../item/filters.js';
 import { Leases } from '../claims/leases.js';
-import { withNamed } from '../store/named.js';
+import { addNamedItems } from '../store/named.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
-import { daily, hourly } from '../item/rate.js';
+import { listDailyCounts, listHourlyCounts } from '../item/rate.js';
 import { SEVERITIES } from '../item/severity.js';
-import { groupView } from '../item/view.js';
+import { toGroupView } from '../item/view.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 const ROWS = 50;
@@ -104,12 +104,12 @@ export class Board implements ErrorGroups {
   ): Promise<ReadablePage<ErrorGroup>> {
     await this.leases.writeExpired();
     const found = await findReadable(this.deps.items, {
-      filter: filterOf(await withNamed(this.deps, query)),
-      sort: sortOf(page.sort),
+      filter: toItemFilter(await addNamedItems(this.deps, query)),
+      sort: toItemSort(page.sort),
       limit: page.limit ?? ROWS,
       after: page.cursor ?? null,
     });
-    return { ...found, items: found.items.map((doc) => groupView(doc, this.deps.clock.now())) };
+    return { ...found, items: found.items.map((doc) => toGroupView(doc, this.deps.clock.now())) };
   }
 
   list(query: ErrorGroupQuery): Promise<ReadablePage<ErrorGroup>> {
@@ -150,11 +150,11 @@ export class Board implements ErrorGroups {
     await this.leases.writeExpired();
     const { type, project } = query;
     const begin = this.watermark.since(since);
-    const filter: Filter = { ...filterOf({ type, project }), updated_at: { gte: begin } };
+    const filter: Filter = { ...toItemFilter({ type, project }), updated_at: { gte: begin } };
     const page = await this.deps.items.find({ filter, sort: [['updated_at', 'asc']], limit: CHANGES });
-    const all = filterOf(await withNamed(this.deps, query));
+    const all = toItemFilter(await addNamedItems(this.deps, query));
     const now = this.deps.clock.now();
-    const items = page.items.map((doc) => Object.assign(groupView(doc, now), { fits: matches(doc, all) }));
+    const items = page.items.map((doc) => Object.assign(toGroupView(doc, now), { fits: matches(doc, all) }));
     const last = page.items.at(-1)?.updated_at;
     return { items, mark: page.next !== null && last !== undefined && last > begin && last < mark ? last : mark };
   }
@@ -165,8 +165,8 @@ export class Board implements ErrorGroups {
    */
   async following(query: ItemQuery, sort: SortName | undefined, doc: ItemDoc): Promise<ErrorGroup | null> {
     await this.leases.writeExpired();
-    const filter = filterOf(await withNamed(this.deps, query));
-    const order = sortOf(sort);
+    const filter = toItemFilter(await addNamedItems(this.deps, query));
+    const order = toItemSort(sort);
     const [path] = order[0] as Sort[number];
     const value = doc[path as 'last_seen_at' | 'severity_rank'];
     const bounds = (filter[path] ?? {}) as object;
@@ -187,7 +187,7 @@ export class Board implements ErrorGroups {
       }),
     ]);
     const next = alike.items[0] ?? below.items[0];
-    return next === undefined ? null : groupView(next, this.deps.clock.now());
+    return next === undefined ? null : toGroupView(next, this.deps.clock.now());
   }
 
   /**
@@ -197,7 +197,7 @@ export class Board implements ErrorGroups {
    */
   total(key: string, query: ItemQuery): Promise<number | null> {
     return this.#totals.getWithin(MAX_WAIT_MS, key, async () =>
-      this.deps.items.count(filterOf(await withNamed(this.deps, query))),
+      this.deps.items.count(toItemFilter(await addNamedItems(this.deps, query))),
     );
   }
 
@@ -231,12 +231,12 @@ export class Board implements ErrorGroups {
 
   /** Occurrences of one item per hour, oldest first. */
   hours(doc: ItemDoc, length: number): number[] {
-    return hourly(doc.hours, this.deps.clock.now(), length);
+    return listHourlyCounts(doc.hours, this.deps.clock.now(), length);
   }
 
   /** Occurrences of one item on each of the last 30 days (UTC), oldest first. */
   days(doc: ItemDoc): number[] {
-    return daily(doc.hours, doc.days, this.deps.clock.now());
+    return listDailyCounts(doc.hours, doc.days, this.deps.clock.now());
   }
 
   perHour(hours: number): Promise<HourSums | null> {
@@ -259,16 +259,22 @@ export class Board implements ErrorGroups {
     let complete = true;
     // The lists and health tell of what is damaged.
     const damaged = (): void => void (complete = false);
-    for await (const items of pages(this.deps.items, { filter, sort: sortOf('last_seen_at'), limit: BATCH, damaged })) {
+    for await (const items of pages(this.deps.items, {
+      filter,
+      sort: toItemSort('last_seen_at'),
+      limit: BATCH,
+      damaged,
+    })) {
       if (groups >= SUMMED) {
         complete = false;
         break;
       }
-      for (const doc of items) hourly(doc.hours, now, hours).forEach((n, i) => (counts[i] = (counts[i] ?? 0) + n));
+      for (const doc of items)
+        listHourlyCounts(doc.hours, now, hours).forEach((n, i) => (counts[i] = (counts[i] ?? 0) + n));
       groups += items.length;
     }
     if (groups > 0) return { counts, groups, complete };
-    const any = { filter: { type: 'error' }, sort: sortOf('last_seen_at'), limit: 1, damaged };
+    const any = { filter: { type: 'error' }, sort: toItemSort('last_seen_at'), limit: 1, damaged };
     const { items } = await this.deps.items.find(any);
     return items.length === 0 && complete ? null : { counts, groups, complete };
   }

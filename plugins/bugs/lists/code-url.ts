@@ -73,7 +73,7 @@ type Located = Pick<Item, 'repo_url' | 'commit_sha' | 'file_path' | 'line_no'> &
   Partial<Pick<Item, 'last_build' | 'app_version'>>;
 
 /** The address; null where the repository, the file, or the forge's form of addresses is not known. */
-export function codeUrl(item: Located, settings: CodeSettings = {}): string | null {
+export function buildCodeUrl(item: Located, settings: CodeSettings = {}): string | null {
   const repository = repositoryOf(item.repo_url);
   const path = pathOf(withRoot(item.file_path, settings.path_roots ?? []));
   if (repository === null || path === null) return null;
@@ -116,7 +116,7 @@ function tagOf(
 }
 
 /** The address of a commit; null where the repository or the forge's form of addresses is not known. */
-export function commitUrl(repo: string | null, id: string): string | null {
+export function buildCommitUrl(repo: string | null, id: string): string | null {
   const repository = repositoryOf(repo);
   const forge = repository === null ? undefined : forgeOf(repository);
   if (repository === null || forge === undefined || !COMMIT.test(id)) return null;

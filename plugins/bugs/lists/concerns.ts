@@ -17,7 +17,7 @@ export interface Concern {
 }
 
 /** Concerns by occurrences of the last hours, then by the time they were seen. */
-export function concernsOf(items: readonly ErrorGroup[]): Concern[] {
+export function groupConcerns(items: readonly ErrorGroup[]): Concern[] {
   const found = new Map<string, Concern>();
   for (const item of items) {
     const key = keyOf(item);

@@ -19,7 +19,7 @@ export const WHERE = ['version', 'environment', 'host', 'browser', 'tag'] as con
 
 export const isFiltered = (where: Where): boolean => WHERE.some((name) => (where[name]?.length ?? 0) > 0);
 
-export const facetsOf = ({ app_version, environment, host, tags, context }: Omit<OccurrenceDoc, 'id'>): Facets => ({
+export const getFacets = ({ app_version, environment, host, tags, context }: Omit<OccurrenceDoc, 'id'>): Facets => ({
   app_version,
   environment,
   host,
@@ -27,7 +27,7 @@ export const facetsOf = ({ app_version, environment, host, tags, context }: Omit
   browser: browserIn(context),
 });
 
-export function fits({ app_version, environment, host, browser, tags }: Facets, where: Where): boolean {
+export function matchesFacets({ app_version, environment, host, browser, tags }: Facets, where: Where): boolean {
   const among = (wanted: string[] | undefined, ...values: (string | null | undefined)[]): boolean =>
     wanted === undefined || wanted.length === 0 || values.some((value) => value && wanted.includes(value));
   return (

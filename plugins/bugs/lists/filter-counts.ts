@@ -6,9 +6,9 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { ReadCache } from '../../../lib/read-cache.js';
 import type { FilterCounts } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { filterOf, type ItemQuery } from '../item/filters.js';
+import { toItemFilter, type ItemQuery } from '../item/filters.js';
 import { SEVERITIES } from '../item/severity.js';
-import { withNamed } from '../store/named.js';
+import { addNamedItems } from '../store/named.js';
 
 /** Filters with counts, and the path of each: a rank has an index, the word has none. */
 const PATHS = {
@@ -52,7 +52,7 @@ export class ItemFilterCounts {
     if (this.#running >= MAX_RUNNING) throw new Error('Too many queries are being counted.');
     this.#running++;
     try {
-      const named = await withNamed(this.deps, query);
+      const named = await addNamedItems(this.deps, query);
       const counts: Record<string, Record<string, number>> = {};
       // One after the other: all at once they would hold every reading thread, and pages would wait for these.
       for (const name of names) counts[name] = await this.#count(name, named);
@@ -63,7 +63,7 @@ export class ItemFilterCounts {
   }
 
   async #count(name: CountedFilter, { [name]: _own, ...others }: ItemQuery): Promise<Record<string, number>> {
-    const groups = await this.deps.items.groupCount(PATHS[name], filterOf(others));
+    const groups = await this.deps.items.groupCount(PATHS[name], toItemFilter(others));
     const word = (key: unknown): string => (name === 'severity' ? (SEVERITIES[Number(key)] ?? '') : String(key));
     return Object.fromEntries(groups.filter(({ key }) => key !== null).map(({ key, n }) => [word(key), n]));
   }

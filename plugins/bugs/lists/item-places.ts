@@ -5,7 +5,7 @@ import { ReleaseSightings, type ItemTimeline } from '../builds/release-sightings
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import { Items } from '../store/items.js';
-import { codeUrl } from './code-url.js';
+import { buildCodeUrl } from './code-url.js';
 import { Spreads, type Spread } from './spread.js';
 
 export interface ItemSurroundings extends ItemTimeline {
@@ -31,6 +31,6 @@ export class ItemPlaces {
       this.spreads.of({ ...item, parted }),
       this.timeline.of(item),
     ]);
-    return { code_url: codeUrl(located, project ?? {}), spread, ...timeline };
+    return { code_url: buildCodeUrl(located, project ?? {}), spread, ...timeline };
   }
 }

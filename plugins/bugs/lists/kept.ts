@@ -5,12 +5,12 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { InvalidCursor } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { slotIds } from '../item/document-ids.js';
+import { listSlotIds } from '../item/document-ids.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
-import { unpack } from '../item/payload.js';
-import { occurrenceView } from '../item/view.js';
-import { facetsOf, fits, type Facets, type Where } from './facets.js';
+import { unpackOccurrence } from '../item/payload.js';
+import { toOccurrenceView } from '../item/view.js';
+import { getFacets, matchesFacets, type Facets, type Where } from './facets.js';
 import type { PageAnswer, PageRequest } from './page-request.js';
 
 /** Payloads read at a time: they are large. */
@@ -30,11 +30,11 @@ export class KeptOccurrences {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'occurrences' | 'texts'>) {}
 
   async all({ id, parted }: Keeping): Promise<KeptPlace[]> {
-    const slots = slotIds(id);
+    const slots = listSlotIds(id);
     const kept: KeptPlace[] = [];
     for (let from = 0; from < slots.length; from += BATCH) {
       const whole = await this.#read(slots.slice(from, from + BATCH), false);
-      kept.push(...whole.map((one) => Object.assign(facetsOf(one), { id: one.id, received_at: one.received_at })));
+      kept.push(...whole.map((one) => Object.assign(getFacets(one), { id: one.id, received_at: one.received_at })));
       // Slots are filled from the first on, so an empty batch is the last, unless a split has emptied some.
       if (whole.length === 0 && parted !== true) break;
     }
@@ -44,12 +44,12 @@ export class KeptOccurrences {
   /** A page of those that fit, newest first. @throws InvalidCursor */
   async page(item: Keeping, where: Where, request: PageRequest): Promise<PageAnswer> {
     const after = request.cursor ? readMark(request.cursor) : null;
-    const fitting = (await this.all(item)).filter((one) => fits(one, where));
+    const fitting = (await this.all(item)).filter((one) => matchesFacets(one, where));
     const marked = fitting.map(markOf).toSorted().toReversed();
     const rest = after === null ? marked : marked.filter((mark) => mark < after);
     const shown = rest.slice(0, request.limit ?? 50);
     const whole = await this.#read(shown.map(idOf), true);
-    const byId = new Map(whole.map((one) => [one.id, occurrenceView(one)]));
+    const byId = new Map(whole.map((one) => [one.id, toOccurrenceView(one)]));
     const more = rest.length > shown.length;
     const page: PageAnswer = {
       items: shown.flatMap((mark) => byId.get(idOf(mark)) ?? []),
@@ -64,7 +64,7 @@ export class KeptOccurrences {
     if (ids.length === 0) return [];
     const page = await this.deps.occurrences.find({ filter: { id: { in: ids } }, limit: ids.length });
     return Promise.all(
-      page.items.map((stored) => unpack(stored, async (id) => (traced ? this.deps.texts.get(id) : null))),
+      page.items.map((stored) => unpackOccurrence(stored, async (id) => (traced ? this.deps.texts.get(id) : null))),
     );
   }
 }

@@ -15,10 +15,10 @@ import { DEPS, type BugDeps } from '../deps.js';
 import type { PageAnswer, PageRequest } from './page-request.js';
 import { Parts, type Part } from './parts.js';
 import { findPullRequest } from '../builds/find-pull-request.js';
-import { similarTo } from './similar.js';
+import { findSimilarItems } from './similar.js';
 import { ItemPlaces, type ItemSurroundings } from './item-places.js';
-import { filterFor, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
-import { withNamed } from '../store/named.js';
+import { toCallerFilter, toItemSort, type ItemQuery, type SortName } from '../item/filters.js';
+import { addNamedItems } from '../store/named.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 import { UNFILED_CREATION } from '../item/stored-names.js';
@@ -120,11 +120,11 @@ export class Lists {
   /** The caller's query as a filter of the store. @throws ServiceError insufficient_scope */
   async filterOf(caller: BugCaller, query: ItemQuery): Promise<Filter> {
     const own = caller.project === null ? query : { ...query, project: query.project ?? [caller.project] };
-    return filterFor(caller, query.q === undefined ? own : await withNamed(this.deps, own));
+    return toCallerFilter(caller, query.q === undefined ? own : await addNamedItems(this.deps, own));
   }
 
   async #page(filter: Filter, request: ListRequest): Promise<ListAnswer> {
-    const sort = sortOf(request.sort, request.order);
+    const sort = toItemSort(request.sort, request.order);
     const answer = await this.#rows({ filter, sort, limit: request.limit ?? 50, after: request.cursor ?? null });
     return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
   }
@@ -152,7 +152,7 @@ export class Lists {
 
   /** Items near this one, nearest first (similar.ts). @throws ServiceError not_found, insufficient_scope */
   async similar(name: string, caller: BugCaller, limit: number): Promise<Item[]> {
-    return this.items.views(await similarTo(this.deps, await this.items.need(name, caller), limit));
+    return this.items.views(await findSimilarItems(this.deps, await this.items.need(name, caller), limit));
   }
 
   /** One item with the last ten of what belongs to it. @throws ServiceError not_found, insufficient_scope */
@@ -205,7 +205,7 @@ export class Lists {
       this.around.of(item, stored ?? {}),
       this.#requester(item, stored),
       this.parts.newest(item.id),
-      stored === null ? [] : similarTo(this.deps, stored, MOST_SIMILAR, FEW_WORDS),
+      stored === null ? [] : findSimilarItems(this.deps, stored, MOST_SIMILAR, FEW_WORDS),
     ]);
     return { ...places, requester, ...(occurrence && { occurrence }), similar: similar.map(similarView) };
   }

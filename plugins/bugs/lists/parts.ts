@@ -10,10 +10,10 @@ import { Items } from '../store/items.js';
 import { ShownLinks, type LinkView } from '../links/shown.js';
 import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
 import type { StoredOccurrence } from '../item/occurrence-documents.js';
-import { activityOf, ItemOutbox } from '../store/item-outbox.js';
-import { unpack } from '../item/payload.js';
-import { slotIds } from '../item/document-ids.js';
-import { activityView, commentView, occurrenceView } from '../item/view.js';
+import { toActivityDocument, ItemOutbox } from '../store/item-outbox.js';
+import { unpackOccurrence } from '../item/payload.js';
+import { listSlotIds } from '../item/document-ids.js';
+import { toActivityView, toCommentView, toOccurrenceView } from '../item/view.js';
 import { findReadable, warned } from '../../../ports/store/left-out.js';
 
 export type Part = 'occurrences' | 'comments' | 'activity';
@@ -46,11 +46,11 @@ export class Parts {
   async partOf(itemId: string, part: Part, request: PageRequest): Promise<PageAnswer> {
     const { occurrences, texts } = this.deps;
     const shown = async (stored: StoredOccurrence): Promise<object> =>
-      occurrenceView(await unpack(stored, (id) => texts.get(id)));
+      toOccurrenceView(await unpackOccurrence(stored, (id) => texts.get(id)));
     if (part === 'occurrences') return this.#list(occurrences, shown, part, itemId, request);
-    if (part === 'comments') return this.#list(this.deps.comments, commentView, part, itemId, request);
+    if (part === 'comments') return this.#list(this.deps.comments, toCommentView, part, itemId, request);
     const unfiled = await this.outbox.file(itemId);
-    const filed = await this.#list(this.deps.activity, activityView, part, itemId, request);
+    const filed = await this.#list(this.deps.activity, toActivityView, part, itemId, request);
     return unfiled.length === 0 ? filed : withUnfiled(filed, itemId, unfiled, request);
   }
 
@@ -71,7 +71,7 @@ export class Parts {
     itemId: string,
     request: PageRequest,
   ): Promise<PageAnswer> {
-    const filter: Filter = part === 'occurrences' ? { id: { in: slotIds(itemId) } } : { item_id: itemId };
+    const filter: Filter = part === 'occurrences' ? { id: { in: listSlotIds(itemId) } } : { item_id: itemId };
     const page = await findReadable(from, {
       filter,
       sort: [[TIME[part], 'desc']],
@@ -91,7 +91,7 @@ function withUnfiled(
   unfiled: readonly ItemOutboxEntry[],
   { cursor }: PageRequest,
 ): PageAnswer {
-  const viewOf = (entry: ItemOutboxEntry): object => activityView(activityOf({ id, project: '' }, entry));
+  const viewOf = (entry: ItemOutboxEntry): object => toActivityView(toActivityDocument({ id, project: '' }, entry));
   const claims = cursor ? [] : unfiled.filter(({ name }) => name !== 'created').map(viewOf);
   const made = page.has_more ? [] : unfiled.filter(({ name }) => name === 'created').map(viewOf);
   // A merge into the item came after the claim, and its history entry is written without a change of the item.

@@ -8,10 +8,10 @@ import { fromForm, inject, injectable } from '../../../kernel/contract.js';
 import { denied, invalid, notFound } from '../../../kernel/errors.js';
 import type { Principal } from '../../../ports/http.js';
 import type { Json } from '../../../ports/store.js';
-import { callerOf } from '../caller.js';
+import { toBugCaller } from '../caller.js';
 import { cleanJson } from '../text/clean.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOf } from '../item/document-ids.js';
+import { hashWithinProject } from '../item/document-ids.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import type { ItemQuery, SortName } from '../item/filters.js';
 import type { SavedViewDoc } from '../item/work-documents.js';
@@ -44,8 +44,8 @@ export interface Viewer {
 }
 
 /** @throws ServiceError unauthorized when the caller is not authenticated */
-export function viewerOf(principal: Principal): Viewer {
-  const { id, name } = callerOf(principal);
+export function getViewer(principal: Principal): Viewer {
+  const { id, name } = toBugCaller(principal);
   return { id, name, admin: principal.kind === 'session' && principal.role === 'admin' };
 }
 
@@ -85,7 +85,7 @@ export class SavedViews {
       throw invalid({ project: 'there is no such project' });
     await this.secrets.refuse({ name, query: JSON.stringify(query) });
     const { views, clock } = this.deps;
-    const id = hashOf(viewer.id, name.toLowerCase());
+    const id = hashWithinProject(viewer.id, name.toLowerCase());
     if ((await views.get(id)) === null && (await views.count({ owner: viewer.id })) >= MOST_VIEWS)
       throw invalid({ name: `an account saves at most ${MOST_VIEWS} views` });
     const now = clock.iso();

@@ -8,7 +8,7 @@
  */
 import type { Filter } from '../../../ports/store.js';
 import type { BugDeps } from '../deps.js';
-import { sortOf } from '../item/filters.js';
+import { toItemSort } from '../item/filters.js';
 import type { ItemDoc } from '../item/model.js';
 
 /** Each word is a query of its own. */
@@ -27,7 +27,7 @@ const READ = 4_096;
 const WORD = /[\p{L}\p{N}_]+/gu;
 
 /** The words of a text that tell it from others, the longest first, since long words are the rare ones. Pure. */
-export function tellingWords(text: string, maxWords = MOST_WORDS): string[] {
+export function findDistinctiveWords(text: string, maxWords = MOST_WORDS): string[] {
   const words = (text.slice(0, READ).toLowerCase().match(WORD) ?? []).filter(
     (word) => word.length >= SHORTEST && !COMMON.has(word) && /\p{L}/u.test(word),
   );
@@ -39,18 +39,18 @@ export function tellingWords(text: string, maxWords = MOST_WORDS): string[] {
  * that share two or more of its title's telling words, or half of its description's; most words first, among equals
  * those seen last first.
  */
-export async function similarTo(
+export async function findSimilarItems(
   { items, words, texts }: Pick<BugDeps, 'items' | 'words' | 'texts'>,
   item: ItemDoc,
   limit: number,
   maxWords = MOST_WORDS,
 ): Promise<ItemDoc[]> {
   const { id, project, exception_class, file_path } = item;
-  const titleWords = tellingWords(item.title, maxWords);
+  const titleWords = findDistinctiveWords(item.title, maxWords);
   const find = async (filter: Filter, most: number): Promise<readonly ItemDoc[]> =>
-    (await items.find({ filter: { project, ...filter }, sort: sortOf(), limit: most })).items;
+    (await items.find({ filter: { project, ...filter }, sort: toItemSort(), limit: most })).items;
   const description = (await texts.get(id))?.description ?? '';
-  const describedWords = tellingWords(description, maxWords);
+  const describedWords = findDistinctiveWords(description, maxWords);
   const [byClass, byFile, described, ...byWord] = await Promise.all([
     exception_class === null ? [] : find({ exception_class }, limit + 1),
     file_path === null ? [] : find({ file_path }, limit + 1),

@@ -49,14 +49,14 @@ export class Spreads {
     const { id, hit_count: hits, last_seen_at } = item;
     const known = this.#known.get(id);
     if (known?.hits === hits) return known.spread;
-    const spread = spreadOf(await this.kept.all(item));
+    const spread = countSpread(await this.kept.all(item));
     if (this.deps.clock.now() - Date.parse(last_seen_at) > SETTLED_MS) this.#known.set(id, { hits, spread });
     return spread;
   }
 }
 
 /** The counts, most frequent first, and by value where equally frequent. */
-export function spreadOf(kept: readonly Facets[]): Spread {
+export function countSpread(kept: readonly Facets[]): Spread {
   const tags = new Map<string, string[]>();
   for (const tag of kept.flatMap((occurrence) => [...new Set(occurrence.tags)])) {
     const colon = tag.indexOf(':');

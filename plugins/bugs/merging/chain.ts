@@ -8,7 +8,7 @@ const CHAIN = 100;
 const BATCH = 100;
 
 /** The item and everything that is a duplicate of it, through all links. */
-export async function ledTo(items: Collection<ItemDoc>, itemId: string): Promise<Set<string>> {
+export async function findDuplicateTree(items: Collection<ItemDoc>, itemId: string): Promise<Set<string>> {
   const found = new Set([itemId]);
   for (const id of found) {
     for await (const item of each(items, { filter: { duplicate_of: id }, limit: BATCH })) found.add(item.id);
@@ -17,7 +17,7 @@ export async function ledTo(items: Collection<ItemDoc>, itemId: string): Promise
 }
 
 /** The item and all that it is a duplicate of, nearest first; the last one counts for it. */
-export async function chainFrom(items: Collection<ItemDoc>, itemId: string): Promise<string[]> {
+export async function findDuplicateChain(items: Collection<ItemDoc>, itemId: string): Promise<string[]> {
   const chain = [itemId];
   let at = itemId;
   for (let i = 0; i < CHAIN; i++) {

@@ -6,8 +6,8 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { joined } from '../../../lib/text/distinct-sketch.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { peopleFields, sketchesOf, stillHas } from '../store/people.js';
-import { chainFrom, ledTo } from './chain.js';
+import { toPeopleFields, getSketches, buildSketchFilter } from '../store/people.js';
+import { findDuplicateChain, findDuplicateTree } from './chain.js';
 
 @injectable()
 export class MergedPeople {
@@ -15,7 +15,7 @@ export class MergedPeople {
 
   /** Counts anew for these items, and for all that they are duplicates of. */
   async count(itemIds: readonly string[]): Promise<void> {
-    const chains = await Promise.all(itemIds.map((id) => chainFrom(this.deps.items, id)));
+    const chains = await Promise.all(itemIds.map((id) => findDuplicateChain(this.deps.items, id)));
     for (const id of new Set(chains.flat())) await this.#countOf(id);
   }
 
@@ -25,10 +25,13 @@ export class MergedPeople {
       const merged = await this.#merged(itemId);
       const item = await items.get(itemId);
       if (item === null) return;
-      const before = sketchesOf(item);
+      const before = getSketches(item);
       if (before.merged === merged) return;
-      const { people, people_merged } = peopleFields({ ...before, merged });
-      const changed = await items.change({ id: itemId, ...stillHas(before) }, { set: { people, people_merged } });
+      const { people, people_merged } = toPeopleFields({ ...before, merged });
+      const changed = await items.change(
+        { id: itemId, ...buildSketchFilter(before) },
+        { set: { people, people_merged } },
+      );
       // Of two moves at the same time the last one to write sees both.
       if (changed !== null && (await this.#merged(itemId)) === merged) return;
     }
@@ -36,7 +39,7 @@ export class MergedPeople {
 
   async #merged(itemId: string): Promise<string | null> {
     let merged: string | null = null;
-    for (const id of await ledTo(this.deps.items, itemId)) {
+    for (const id of await findDuplicateTree(this.deps.items, itemId)) {
       if (id !== itemId) merged = joined(merged, (await this.deps.items.get(id))?.people_sketch ?? null);
     }
     return merged;

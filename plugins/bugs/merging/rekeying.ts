@@ -23,7 +23,7 @@ import { Keys } from '../groups/keys.js';
 import { isLive } from '../item/view.js';
 import type { MoveDoc } from '../item/work-documents.js';
 import { Items } from '../store/items.js';
-import { chainFrom, ledTo } from './chain.js';
+import { findDuplicateChain, findDuplicateTree } from './chain.js';
 import { elapsed } from '../../../lib/clock-skew.js';
 import { MergedPeople } from './merged-people.js';
 
@@ -59,7 +59,7 @@ export class Rekeying {
   async finish(moves: readonly MoveDoc[]): Promise<void> {
     const [first] = moves;
     if (first === undefined) return;
-    for (const id of await ledTo(this.deps.items, first.item_id)) await this.#place(id);
+    for (const id of await findDuplicateTree(this.deps.items, first.item_id)) await this.#place(id);
     await this.people.count([first.item_id, ...moves.flatMap(({ other }) => other ?? [])]);
     for (const move of moves) await this.#writeHistory(move);
     await this.deps.moves.remove({ id: { in: moves.map(({ id }) => id) } });
@@ -96,7 +96,7 @@ export class Rekeying {
 
   /** The item that counts for this one. */
   async #end(itemId: string): Promise<string> {
-    return (await chainFrom(this.deps.items, itemId)).at(-1) ?? itemId;
+    return (await findDuplicateChain(this.deps.items, itemId)).at(-1) ?? itemId;
   }
 
   /**

@@ -26,7 +26,7 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
 import { ItemOutbox } from '../store/item-outbox.js';
-import { hourCount, minuteStart, rateOf } from '../item/rate.js';
+import { countLastHour, toMinuteStart, getNewestRate } from '../item/rate.js';
 
 export interface Watch {
   rule_id: string;
@@ -40,16 +40,16 @@ const BATCH = 200;
 /** Time before the beginning of the last run, for writes of processes whose clock lags. */
 const OVERLAP_MS = 120_000;
 
-export const alarmOf = (ruleId: string, minute: number): string => `${ruleId} ${minute}`;
+export const toAlarmId = (ruleId: string, minute: number): string => `${ruleId} ${minute}`;
 
 /** The action that the item's count asks for: `emit`, `rearm` (it has fallen), or none. Pure. */
-export function verdictOf(item: Watched, { rule_id, threshold }: Watch): 'emit' | 'rearm' | 'none' {
+export function evaluateAlarm(item: Watched, { rule_id, threshold }: Watch): 'emit' | 'rearm' | 'none' {
   if (item.muted_by_rule_id !== rule_id) return 'none';
-  const { minute, count, before } = rateOf(item.minutes);
+  const { minute, count, before } = getNewestRate(item.minutes);
   const told = item.alarm?.startsWith(`${rule_id} `) ? item.alarm : null;
   if (count <= threshold) return told === null ? 'none' : 'rearm';
   if (told === null) return 'emit';
-  return before <= threshold && told !== alarmOf(rule_id, minute) ? 'emit' : 'none';
+  return before <= threshold && told !== toAlarmId(rule_id, minute) ? 'emit' : 'none';
 }
 
 @injectable()
@@ -74,7 +74,7 @@ export class Alarms {
   async #emitOrRearm(doc: ItemDoc, watch: Watch): Promise<ItemDoc> {
     let item = doc;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const verdict = verdictOf(item, watch);
+      const verdict = evaluateAlarm(item, watch);
       if (verdict === 'none') return item;
       const written = await (verdict === 'emit' ? this.#emit(item, watch) : this.#rearm(item));
       if (written !== null) return written;
@@ -87,7 +87,7 @@ export class Alarms {
 
   /** Emits the alarm without a new revision: neither status nor severity nor muting change. */
   async #emit(item: ItemDoc, { rule_id, threshold }: Watch): Promise<ItemDoc | null> {
-    const { minute, count } = rateOf(item.minutes);
+    const { minute, count } = getNewestRate(item.minutes);
     const data: RateExceeded = { id: item.id, ref: item.ref, rule_id, count, threshold };
     return this.watermark.write(item.id, async (at) => {
       const entries: ItemOutboxEntry[] = [
@@ -109,7 +109,7 @@ export class Alarms {
         },
       ];
       const update: Update = {
-        set: { alarm: alarmOf(rule_id, minute), outbox_at: `${at} ${entries[0]?.id}` },
+        set: { alarm: toAlarmId(rule_id, minute), outbox_at: `${at} ${entries[0]?.id}` },
         push: { outbox: { each: entries as unknown as Json[] } },
         max: { updated_at: at },
       };
@@ -137,8 +137,8 @@ export class Alarms {
   }
 
   #isNew({ minutes }: ItemDoc, threshold: number, since: string): boolean {
-    const occurred = minuteStart(rateOf(minutes).minute + 1);
-    return occurred > Date.parse(since) || hourCount(minutes, this.deps.clock.now()) > threshold;
+    const occurred = toMinuteStart(getNewestRate(minutes).minute + 1);
+    return occurred > Date.parse(since) || countLastHour(minutes, this.deps.clock.now()) > threshold;
   }
 }
 

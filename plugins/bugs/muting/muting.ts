@@ -1,12 +1,12 @@
 /** Mutes and unmutes existing groups, for the ignore rules (contract 21; ports/domain/bugs.ts). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Mutable, Mute, Muting } from '../../../ports/domain/bugs.js';
-import { alarmOf } from './alarms.js';
+import { toAlarmId } from './alarms.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc, TextsDoc } from '../item/model.js';
-import { hourCount, rateOf } from '../item/rate.js';
+import { countLastHour, getNewestRate } from '../item/rate.js';
 
 @injectable()
 export class Muter implements Muting {
@@ -71,9 +71,9 @@ export class Muter implements Muting {
   /** A rate of hours ago is no alarm of a rule that came after it. */
   #past(item: ItemDoc, mute: Mute): Partial<ItemDoc> {
     const threshold = mute.alarm_threshold ?? null;
-    if (threshold === null || hourCount(item.minutes, this.deps.clock.now()) > threshold) return {};
-    const { minute, count } = rateOf(item.minutes);
-    return count > threshold ? { alarm: alarmOf(mute.rule_id, minute) } : {};
+    if (threshold === null || countLastHour(item.minutes, this.deps.clock.now()) > threshold) return {};
+    const { minute, count } = getNewestRate(item.minutes);
+    return count > threshold ? { alarm: toAlarmId(mute.rule_id, minute) } : {};
   }
 
   /** False also when the item no longer exists. */

@@ -6,7 +6,7 @@ import joi from 'joi';
 import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
-import { callerOf } from '../caller.js';
+import { toBugCaller } from '../caller.js';
 import type { LinkRequest } from '../links/links.js';
 import type { Edit } from '../item/edit.js';
 import { commentBody, editBody } from '../http/schemas.js';
@@ -17,7 +17,7 @@ import type { Entry } from './item/activity.js';
 import { contextOf, suffixOf } from './shared/context.js';
 import { itemView } from './item/view.js';
 import { params, refOf, type PageDeps } from './shared/page-deps.js';
-import { undo, undoable } from '../editing/undo.js';
+import { undoLastChange, findUndoable } from '../editing/undo.js';
 
 /** The fields that are not empty. */
 const set = (fields: Record<string, string>, names: readonly string[]): Record<string, string> =>
@@ -63,7 +63,7 @@ export function actionPages(page: PageDeps): PageSpec[] {
 
   const edit = (request: HttpRequest, fields: Record<string, Json>): Promise<unknown> => {
     const force = typedFields(request)['force'] === 'true';
-    return edits.edit(refOf(request), callerOf(request.principal), checked(editBody, { ...fields, force }) as Edit);
+    return edits.edit(refOf(request), toBugCaller(request.principal), checked(editBody, { ...fields, force }) as Edit);
   };
 
   return [
@@ -71,7 +71,7 @@ export function actionPages(page: PageDeps): PageSpec[] {
       const { body = '' } = typedFields(request);
       // A browser sends line ends as CRLF.
       const comment = checked(commentBody, { body: body.replace(/\r\n?/g, '\n') }) as { body: string };
-      await comments.add(refOf(request), callerOf(request.principal), { body: comment.body });
+      await comments.add(refOf(request), toBugCaller(request.principal), { body: comment.body });
       return { message: 'Comment added.', anchor: '#comments' };
     }),
     post('status', async (request) => {
@@ -99,25 +99,25 @@ export function actionPages(page: PageDeps): PageSpec[] {
       const typed = typedFields(request);
       const hold = typed['hold'] === 'true';
       const change = { hold, ...set(typed, ['reason']) };
-      await edits.edit(refOf(request), callerOf(request.principal), checked(editBody, change) as Edit);
+      await edits.edit(refOf(request), toBugCaller(request.principal), checked(editBody, change) as Edit);
       return { message: hold ? 'The item is on hold: no agent gets it.' : 'Agents may have the item again.' };
     }),
     post('review', async (request) => {
       const fields = set(typedFields(request), ['pr_state', 'fix_commit']);
       if (fields['pr_state'] === undefined) throw invalid({ pr_state: 'is required' });
-      await edits.edit(refOf(request), callerOf(request.principal), checked(editBody, fields) as Edit);
+      await edits.edit(refOf(request), toBugCaller(request.principal), checked(editBody, fields) as Edit);
       return { message: `The pull request is ${fields['pr_state']}.` };
     }),
     post('undo', async (request) => {
-      const caller = callerOf(request.principal);
+      const caller = toBugCaller(request.principal);
       const { item, activity } = await lists.detail(refOf(request), caller);
-      const last = undoable(item, activity as Entry[], caller.name, clock.now());
-      const { status } = await undo(edits, item, last, caller);
+      const last = findUndoable(item, activity as Entry[], caller.name, clock.now());
+      const { status } = await undoLastChange(edits, item, last, caller);
       return { message: `Undone: the item is ${status.replaceAll('_', ' ')} again.` };
     }),
     post('assignee', async (request) => {
       const { take, assignee = '' } = typedFields(request);
-      const caller = callerOf(request.principal);
+      const caller = toBugCaller(request.principal);
       const name = take === undefined ? assignee.trim() || null : take === 'true' ? caller.name : null;
       const given = await edits.assign(refOf(request), caller, name);
       if (given.assignee === null) return { message: 'Nobody has the item now.' };
@@ -125,12 +125,12 @@ export function actionPages(page: PageDeps): PageSpec[] {
     }),
     post('links', async (request) => {
       const asked = linkOf(request);
-      await links.add(refOf(request), request.principal, callerOf(request.principal), asked);
+      await links.add(refOf(request), request.principal, toBugCaller(request.principal), asked);
       return { message: `Linked to ${asked.ref}.`, anchor: '#links' };
     }),
     post('unlink', async (request) => {
       const asked = linkOf(request);
-      await links.remove(refOf(request), request.principal, callerOf(request.principal), asked);
+      await links.remove(refOf(request), request.principal, toBugCaller(request.principal), asked);
       return { message: `No longer linked to ${asked.ref}.`, anchor: '#links' };
     }),
     post('merge', async (request) => {
@@ -138,12 +138,12 @@ export function actionPages(page: PageDeps): PageSpec[] {
       const into = typed['into']?.trim() ?? '';
       if (into === '') throw invalid({ into: 'choose the item that counts from now on' });
       const options = { force: typed['force'] === 'true', ...set(typed, ['reason']) };
-      await merging.merge(refOf(request), into, callerOf(request.principal), options);
+      await merging.merge(refOf(request), into, toBugCaller(request.principal), options);
       return { message: 'Merged: further occurrences are counted at the other item.' };
     }),
     post('split', async (request) => {
       const { back = '' } = typedFields(request);
-      const { ref } = await merging.split(refOf(request), callerOf(request.principal));
+      const { ref } = await merging.split(refOf(request), toBugCaller(request.principal));
       const message = `${ref} is an item of its own again, and open.`;
       return /^[a-z0-9][a-z0-9._-]{0,99}$/.test(back) ? { message, ref: back } : { message };
     }),

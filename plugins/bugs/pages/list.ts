@@ -3,7 +3,7 @@ import { View, zoneOf, type HttpRequest, type PageSpec } from '../../../kernel/c
 import { headlineOf } from '../../../lib/text/error-title.js';
 import { grouped } from '../../../lib/text/grouped.js';
 import type { ItemAction } from '../../../ports/domain/bugs.js';
-import { callerOf } from '../caller.js';
+import { toBugCaller } from '../caller.js';
 import type { Board, Waiting } from '../lists/board.js';
 import { SORTS, type SortName } from '../item/filters.js';
 import { STATUSES } from '../item/transitions.js';
@@ -201,7 +201,7 @@ export async function listView(
   ]);
   const all = cursor === undefined && page.next === null;
   const total = all ? page.items.length : now === BARE && counts.open ? counts.open : await board.total(now, query);
-  const quick = tabs(said, counts, callerOf(request.principal).name);
+  const quick = tabs(said, counts, toBugCaller(request.principal).name);
   const named = [...quick, ...saved].some(({ active }) => active);
   const names = new Map(known.map(({ slug, name }) => [slug, name]));
   const muting: Partial<ItemAction> = actions().find(({ mute }) => mute !== undefined) ?? {};

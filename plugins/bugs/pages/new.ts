@@ -1,9 +1,9 @@
 /** /bugs/new: a person reports a bug or a wish (contract 80): the interface's report, from a form. */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
-import { callerOf } from '../caller.js';
+import { toBugCaller } from '../caller.js';
 import { reportBody } from '../http/schemas.js';
-import { reportOf, type ReportBody } from '../http/report-body.js';
+import { parseReportBody, type ReportBody } from '../http/report-body.js';
 import { SEVERITIES } from '../item/severity.js';
 import { tagsOf } from './several/bulk-actions.js';
 import { checked, orAgain, typedFields, type FormProblem } from './shared/form.js';
@@ -38,13 +38,13 @@ const givenIn = ({ query }: HttpRequest): Record<string, string> =>
 
 async function create(page: PageDeps, request: HttpRequest): Promise<Redirect> {
   const { bugs, edits, secrets } = page.services;
-  const caller = callerOf(request.principal);
+  const caller = toBugCaller(request.principal);
   const typed = typedFields(request);
   const { tags = '', take, description = '', ...fields } = typed;
   const given = { ...fields, tags: tagsOf(tags), description: description.replace(/\r\n?/g, '\n') };
   const body = checked(BODY, given) as unknown as ReportBody;
   await secrets.refuse({ ...body });
-  const { report } = reportOf(body, caller);
+  const { report } = parseReportBody(body, caller);
   const done = await bugs.record(report, { texts: true });
   if (take === 'true') await edits.assign(done.id, caller, caller.name);
   const known = `${done.ref} says the same already: your report is counted there.`;

@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { Redirect, zoneOf, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { callerOf } from '../caller.js';
+import { toBugCaller } from '../caller.js';
 import { contextOf, listOf, listUrl, suffixOf } from './shared/context.js';
 import { params, refOf, type PageDeps } from './shared/page-deps.js';
 import { itemQueryOf } from './shared/query.js';
@@ -15,7 +15,7 @@ export function nextPages({ services: { board, lists }, deps: { items, clock }, 
       access: { session: 'member' },
       input: { params, query: joi.object({ list: joi.string().max(8000).empty('') }) },
       handle: async (request) => {
-        const { item } = await lists.detail(refOf(request), callerOf(request.principal));
+        const { item } = await lists.detail(refOf(request), toBugCaller(request.principal));
         const doc = await items.get(item.id);
         if (doc === null) throw notFound('item with this id');
         const context = contextOf(request);

@@ -5,9 +5,9 @@
 import { headlineOf } from '../../../lib/text/error-title.js';
 import type { SearchAct, SearchProvider } from '../../../ports/domain/search.js';
 import type { BugDeps } from '../deps.js';
-import { idsByClientRef } from '../store/by-client-ref.js';
-import { withNamed, type NamingDeps } from '../store/named.js';
-import { filterOf, sortOf } from '../item/filters.js';
+import { findIdsByClientRef } from '../store/by-client-ref.js';
+import { addNamedItems, type NamingDeps } from '../store/named.js';
+import { toItemFilter, toItemSort } from '../item/filters.js';
 
 const REF = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
 
@@ -15,7 +15,7 @@ type Parts = NamingDeps & Pick<BugDeps, 'items'>;
 
 /** The item of this `client_ref`, if one item alone has it. */
 async function byClientRef(parts: Parts, clientRef: string): Promise<string | null> {
-  const [id, ...more] = await idsByClientRef(parts, clientRef);
+  const [id, ...more] = await findIdsByClientRef(parts, clientRef);
   if (id === undefined || more.length > 0) return null;
   const item = await parts.items.get(id);
   return item === null ? null : `/bugs/${item.ref}`;
@@ -58,8 +58,8 @@ export const itemSearch = (parts: Parts): SearchProvider => ({
   order: 10,
   role: 'member',
   find: async ({ text, limit }) => {
-    const filter = filterOf(await withNamed(parts, { q: [text] }));
-    const page = await parts.items.find({ filter, sort: sortOf(), limit });
+    const filter = toItemFilter(await addNamedItems(parts, { q: [text] }));
+    const page = await parts.items.find({ filter, sort: toItemSort(), limit });
     return page.items.map(({ ref, title, exception_class, status, muted }) => {
       const { message, kind } = headlineOf(title, exception_class);
       const detail = [ref, kind, muted ? 'muted' : null].filter(Boolean).join(' · ');

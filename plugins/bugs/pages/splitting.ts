@@ -1,7 +1,7 @@
 /** /bugs/{ref}/split: chooses the part of an item that becomes an item of its own, and shows what would go where. */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
-import { callerOf } from '../caller.js';
+import { toBugCaller } from '../caller.js';
 import type { Respect } from '../grouping/difference.js';
 import { splitBody } from '../http/split-schemas.js';
 import { isSelection, type SplitRequest } from '../splitting/splitting.js';
@@ -74,7 +74,7 @@ async function shown(
   problem: Partial<FormProblem> = {},
 ): Promise<View> {
   const { splitting, parts } = page.services;
-  const caller = callerOf(request.principal);
+  const caller = toBugCaller(request.principal);
   const body = checked(splitBody, problem.message === undefined ? bodyOf(chosen) : {}) as unknown as SplitRequest;
   const { item, preview } = await splitting.preview(refOf(request), caller, body);
   const { items } = await parts.partOf(item.id, 'occurrences', { limit: CHOICES });
@@ -149,7 +149,7 @@ export function splitPages(page: PageDeps): PageSpec[] {
             };
             const body = checked(splitBody, { ...bodyOf(chosen), ...more }) as unknown as SplitRequest;
             if (!isSelection(body)) return shown(page, request, chosen);
-            const done = await page.services.splitting.split(refOf(request), callerOf(request.principal), body);
+            const done = await page.services.splitting.split(refOf(request), toBugCaller(request.principal), body);
             const message = `${done.split_off.ref} was split off from ${done.item.ref}.`;
             return new Redirect(`/bugs/${encodeURIComponent(done.split_off.ref)}`, { tone: 'success', message });
           },

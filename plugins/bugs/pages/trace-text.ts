@@ -1,6 +1,6 @@
 /** /bugs/{ref}/trace.txt: the item as an agent gets it, as plain text to hand on. */
 import { text, type PageSpec } from '../../../kernel/contract.js';
-import { callerOf } from '../caller.js';
+import { toBugCaller } from '../caller.js';
 import { toldText } from './item/told-text.js';
 import { params, refOf, type PageDeps } from './shared/page-deps.js';
 
@@ -11,7 +11,7 @@ export const tracePages = ({ services: { lists }, deps: { ids }, baseUrl }: Page
     access: { session: 'member' },
     input: { params },
     handle: async (request) => {
-      const data = await lists.detail(refOf(request), callerOf(request.principal), { occurrences: 1 });
+      const data = await lists.detail(refOf(request), toBugCaller(request.principal), { occurrences: 1 });
       const url = `${baseUrl().replace(/\/$/, '')}/bugs/${data.item.ref}`;
       return text(toldText(data, url, ids.uuid()));
     },

@@ -1,6 +1,6 @@
 /** Saved views of the list as its tabs (services in lists/saved-views.ts). */
 import type { HttpRequest } from '../../../kernel/contract.js';
-import { viewerOf, type SavedView, type SavedViews } from '../lists/saved-views.js';
+import { getViewer, type SavedView, type SavedViews } from '../lists/saved-views.js';
 import { bugsUrl, canonical } from './shared/query.js';
 
 export interface ViewTab {
@@ -42,5 +42,5 @@ function tabOf(view: SavedView, { search: now, projects }: ShownList): ViewTab {
 }
 
 export async function viewTabs(views: SavedViews, request: HttpRequest, list: ShownList): Promise<ViewTab[]> {
-  return (await views.list(viewerOf(request.principal))).map((view) => tabOf(view, list));
+  return (await views.list(getViewer(request.principal))).map((view) => tabOf(view, list));
 }

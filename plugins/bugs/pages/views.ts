@@ -1,7 +1,7 @@
 /** The forms that save and remove a view of the list (services in lists/saved-views.ts). */
 import joi from 'joi';
 import { Redirect, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
-import { viewerOf } from '../lists/saved-views.js';
+import { getViewer } from '../lists/saved-views.js';
 import { orAgain, typedFields } from './shared/form.js';
 import type { PageDeps } from './shared/page-deps.js';
 import { listView } from './list.js';
@@ -22,7 +22,7 @@ async function save(page: PageDeps, request: HttpRequest): Promise<PageResult> {
     async () => {
       const { shared, project } = audienceOf(typed['audience'] ?? '');
       const given = { name: typed['name'] ?? '', shared, ...(project !== '' && { project }), query };
-      const { name } = await page.services.views.save(viewerOf(request.principal), given);
+      const { name } = await page.services.views.save(getViewer(request.principal), given);
       return new Redirect(bugsUrl(canonical(query)), {
         tone: 'success',
         message: `View “${name}” is saved${!shared ? '' : project === '' ? ' for everybody' : ` for everybody in ${project}`}.`,
@@ -41,7 +41,7 @@ export function viewPages(page: PageDeps): PageSpec[] {
       path: '/bugs/views/{id}/delete',
       input: { params: joi.object({ id: joi.string().max(100).required() }) },
       handle: async (request) => {
-        await page.services.views.remove(request.params['id'] ?? '', viewerOf(request.principal));
+        await page.services.views.remove(request.params['id'] ?? '', getViewer(request.principal));
         const back = canonical(filtersOf(typedFields(request)['match'] ?? '') ?? {});
         return new Redirect(bugsUrl(back), { tone: 'success', message: 'The view is removed.' });
       },

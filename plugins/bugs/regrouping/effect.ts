@@ -72,7 +72,7 @@ const LONGEST_MESSAGE = 300;
  * @param tried the newest first
  * @param leads key → the group that it leads to today
  */
-export function effectOf(
+export function computeTrialEffect(
   tried: readonly TriedOccurrence[],
   ruleId: string,
   leads: ReadonlyMap<string, NamedGroup & { id: string }>,

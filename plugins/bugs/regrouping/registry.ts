@@ -6,7 +6,7 @@ import { inject, injectable, type Principal } from '../../../kernel/contract.js'
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { changedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { StoreConflict } from '../../../ports/store.js';
-import { callerOf, mayTouch } from '../caller.js';
+import { toBugCaller, checkProjectAccess } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { GroupingRuleBook } from '../grouprules/book.js';
 import { compileRule, RuleProblem } from '../grouprules/compiled-rule.js';
@@ -158,7 +158,7 @@ export class GroupingRules {
       origin: null,
       fingerprint: null,
       title: null,
-      created_by: callerOf(principal).name,
+      created_by: toBugCaller(principal).name,
       created_at: now,
       updated_at: now,
     };
@@ -166,7 +166,7 @@ export class GroupingRules {
   }
 
   async #listOf(principal: Principal, project: string): Promise<RuleListDoc | null> {
-    mayTouch(callerOf(principal), project);
+    checkProjectAccess(toBugCaller(principal), project);
     if ((await this.deps.projects.get(project)) === null) throw notFound(`project ${project.slice(0, 64)}`);
     return this.deps.ruleLists.get(project);
   }

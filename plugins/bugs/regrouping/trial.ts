@@ -9,13 +9,13 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { GroupingInput } from '../grouping/key.js';
 import type { GroupingRule } from '../grouping/grouping-rule.js';
-import { keyedBy } from '../grouprules/ruled-input.js';
+import { applyRuling } from '../grouprules/ruled-input.js';
 import { GroupingRuleSet } from '../grouprules/rule-set.js';
 import { RuleSubject } from '../grouprules/subject.js';
-import { hashOf, slotIds } from '../item/document-ids.js';
+import { hashWithinProject, listSlotIds } from '../item/document-ids.js';
 import type { ItemDoc } from '../item/model.js';
-import { unpack } from '../item/payload.js';
-import { effectOf, type NamedGroup, type TrialEffect, type TriedOccurrence } from './effect.js';
+import { unpackOccurrence } from '../item/payload.js';
+import { computeTrialEffect, type NamedGroup, type TrialEffect, type TriedOccurrence } from './effect.js';
 
 const GROUPS = 200;
 /** Kept occurrences of one group that are looked at; they are large. */
@@ -61,7 +61,7 @@ export class RuleTrials {
       for (const occurrence of await this.#tried(item, sets)) tried.push(occurrence);
       groups += 1;
     }
-    const effect = effectOf(tried, ruleId, await this.#leads(project, tried));
+    const effect = computeTrialEffect(tried, ruleId, await this.#leads(project, tried));
     const trial = {
       groups,
       occurrences: tried.length,
@@ -73,18 +73,18 @@ export class RuleTrials {
 
   async #tried(item: ItemDoc, sets: readonly [GroupingRuleSet, GroupingRuleSet]): Promise<TriedOccurrence[]> {
     const { occurrences, texts, grouping, clock } = this.deps;
-    const ids = slotIds(item.id).slice(0, OF_A_GROUP);
+    const ids = listSlotIds(item.id).slice(0, OF_A_GROUP);
     const found: TriedOccurrence[] = [];
     for (let from = 0; from < ids.length; from += BATCH) {
       const page = await occurrences.find({ filter: { id: { in: ids.slice(from, from + BATCH) } }, limit: BATCH });
       for (const stored of page.items) {
-        const doc = await unpack(stored, (id) => texts.get(id));
+        const doc = await unpackOccurrence(stored, (id) => texts.get(id));
         const { type, project, title } = item;
         const report: GroupingInput = { ...doc, type, project, title };
         const subject = new RuleSubject(report, grouping.masks);
         const now = (): number => clock.monotonic();
         const [was, ruling] = [await sets[0].ruling(subject, now), await sets[1].ruling(subject, now)];
-        const keyOf = (of: typeof was): string => keyedBy(report, of, grouping.masks).dedup_key;
+        const keyOf = (of: typeof was): string => applyRuling(report, of, grouping.masks).dedup_key;
         const { id, ref } = item;
         const { origin } = subject;
         const named = { id, ref, title };
@@ -100,7 +100,7 @@ export class RuleTrials {
     const { keys, items } = this.deps;
     const asked = [...new Set(tried.flatMap(({ before, after }) => (before === after ? [] : [after])))].slice(0, LEADS);
     if (asked.length === 0) return new Map();
-    const ids = asked.map((key) => hashOf(project, key));
+    const ids = asked.map((key) => hashWithinProject(project, key));
     const leads = (await keys.find({ filter: { id: { in: ids } }, limit: LEADS })).items;
     const led = [...new Set(leads.map(({ counts_at, item_id }) => counts_at ?? item_id))];
     const groups = new Map(

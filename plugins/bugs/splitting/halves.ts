@@ -8,7 +8,14 @@ import { hash } from 'node:crypto';
 import type { ServiceError } from '../../../kernel/errors.js';
 import { invalid } from '../../../kernel/errors.js';
 import { PatternProblem } from '../../../lib/text/linear-pattern.js';
-import { isOfPart, messagePattern, RESPECTS, valuesOf, type Difference, type Respect } from '../grouping/difference.js';
+import {
+  isOfPart,
+  compileMessagePattern,
+  RESPECTS,
+  listDifferenceValues,
+  type Difference,
+  type Respect,
+} from '../grouping/difference.js';
 import type { KeyPart } from '../item/model.js';
 import type { KeptOccurrence, KeptParts } from './kept.js';
 
@@ -45,7 +52,7 @@ const MOST_VALUES = 50;
  * @param id of the split, by which the derived keys are made
  * @throws ServiceError validation_failed for a selection that names nothing, all, or what nothing can tell apart later
  */
-export function halvesOf({ keys, whole, occurrences }: KeptParts, selection: Selection, id: string): Halves {
+export function splitIntoHalves({ keys, whole, occurrences }: KeptParts, selection: Selection, id: string): Halves {
   const difference = differenceOf(selection, occurrences);
   const chosen = selection.occurrences === undefined ? null : namedIn(selection.occurrences, occurrences);
   const leaves = occurrences.filter((one) =>
@@ -103,14 +110,14 @@ function differenceOf({ by, occurrences: named }: Selection, kept: readonly Kept
   if (named === undefined || field === 'message')
     throw invalid({ 'by.values': 'name the values, or the pattern of the message, that mark the part to split off' });
   const chosen = kept.filter(({ doc }) => named.includes(doc.occurrence_id));
-  const values = [...new Set(chosen.flatMap(({ doc }) => valuesOf(field, doc)))].slice(0, MOST_VALUES);
+  const values = [...new Set(chosen.flatMap(({ doc }) => listDifferenceValues(field, doc)))].slice(0, MOST_VALUES);
   if (values.length === 0) throw invalid({ 'by.field': `none of these occurrences names a value of ${field}` });
   return { field, values };
 }
 
 function checkPattern(pattern: string): void {
   try {
-    messagePattern(pattern);
+    compileMessagePattern(pattern);
   } catch (error) {
     if (!(error instanceof PatternProblem)) throw error;
     throw invalid({ 'by.values': `the pattern cannot be searched for: ${error.message}` });
@@ -150,7 +157,7 @@ function needsDifference(
   stays: readonly KeptOccurrence[],
   shared: readonly string[],
 ): ServiceError {
-  const fields = apartIn(leaves, stays, shared);
+  const fields = findSeparatingFields(leaves, stays, shared);
   const mend =
     fields.length === 0
       ? 'nothing that is kept tells them apart: split by a `message` pattern'
@@ -161,27 +168,27 @@ function needsDifference(
 }
 
 /** The respects in which the chosen occurrences all have a value that no other of the same key has. */
-export function apartIn(
+export function findSeparatingFields(
   leaves: readonly KeptOccurrence[],
   stays: readonly KeptOccurrence[],
   shared: readonly string[],
 ): Respect[] {
   const of = (half: readonly KeptOccurrence[]): KeptOccurrence[] => half.filter(({ key }) => shared.includes(key));
   return VALUED.filter((field) => {
-    const others = new Set(of(stays).flatMap(({ doc }) => valuesOf(field, doc)));
+    const others = new Set(of(stays).flatMap(({ doc }) => listDifferenceValues(field, doc)));
     return of(leaves).every(({ doc }) => {
-      const own = valuesOf(field, doc);
+      const own = listDifferenceValues(field, doc);
       return own.length > 0 && own.every((value) => !others.has(value));
     });
   });
 }
 
 /** Where the kept occurrences differ; the most frequent values first. */
-export function varietiesOf(kept: readonly KeptOccurrence[]): Variety[] {
+export function listVarieties(kept: readonly KeptOccurrence[]): Variety[] {
   return VALUED.flatMap((field) => {
     const counts = new Map<string, number>();
     for (const { doc } of kept)
-      for (const value of new Set(valuesOf(field, doc))) counts.set(value, (counts.get(value) ?? 0) + 1);
+      for (const value of new Set(listDifferenceValues(field, doc))) counts.set(value, (counts.get(value) ?? 0) + 1);
     const values = [...counts]
       .map(([value, count]) => ({ value, count }))
       .filter(({ count }) => count < kept.length)

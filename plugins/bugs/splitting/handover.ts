@@ -6,8 +6,8 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { StoreConflict, type Collection, type Doc } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { Keys } from '../groups/keys.js';
-import { hashOf, slotId } from '../item/document-ids.js';
-import { unpack } from '../item/payload.js';
+import { hashWithinProject, toSlotId } from '../item/document-ids.js';
+import { unpackOccurrence } from '../item/payload.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { ItemOutbox } from '../store/item-outbox.js';
 import { elapsed } from '../../../lib/clock-skew.js';
@@ -72,12 +72,12 @@ export class SplitHandover {
   async #leadKeys({ id: item_id, item_id: from, project, keys: whole, parts }: SplitDoc): Promise<void> {
     const { keys } = this.deps;
     for (const key of whole) {
-      const filter = { id: hashOf(project, key), or: [{ item_id: from }, { counts_at: from }] };
+      const filter = { id: hashWithinProject(project, key), or: [{ item_id: from }, { counts_at: from }] };
       await keys.change(filter, { set: { item_id }, unset: ['counts_at', 'came'] });
     }
     for (const { shared, part } of parts) {
-      await inserted(keys, { id: hashOf(project, part.key), project, key: part.key, item_id });
-      const id = hashOf(project, shared);
+      await inserted(keys, { id: hashWithinProject(project, part.key), project, key: part.key, item_id });
+      const id = hashWithinProject(project, shared);
       const lead = await keys.get(id);
       if (lead !== null && lead.divided?.some(({ key }) => key === part.key) !== true)
         await keys.change({ id }, { push: { divided: { each: [part as never] } } });
@@ -89,7 +89,7 @@ export class SplitHandover {
   async #leadFamilies({ id: made, item_id, project, bare_keys }: SplitDoc): Promise<void> {
     const { families } = this.deps;
     for (const bare of bare_keys) {
-      const id = hashOf(project, bare);
+      const id = hashWithinProject(project, bare);
       await families.change({ id, newest: item_id }, { set: { newest: made }, inc: { rev: 1 } });
       await families.change({ id, unadopted: item_id }, { set: { unadopted: made }, inc: { rev: 1 } });
     }
@@ -101,8 +101,8 @@ export class SplitHandover {
       const stored = await occurrences.get(id);
       // A newer occurrence has taken the slot, or it has been moved already.
       if (stored?.occurrence_id !== occurrence_id) continue;
-      const whole = await unpack(stored, (item) => texts.get(item));
-      await occurrences.bulk([{ put: { ...whole, id: slotId(made, slot), item_id: made } }]);
+      const whole = await unpackOccurrence(stored, (item) => texts.get(item));
+      await occurrences.bulk([{ put: { ...whole, id: toSlotId(made, slot), item_id: made } }]);
       await occurrences.remove({ id, occurrence_id });
     }
   }

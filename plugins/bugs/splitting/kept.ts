@@ -1,11 +1,11 @@
 /** The kept occurrences of an item, each with the grouping key that counted it. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { groupingOf, type Grouping } from '../grouping/key.js';
-import { slotIds } from '../item/document-ids.js';
+import { computeGrouping, type Grouping } from '../grouping/key.js';
+import { listSlotIds } from '../item/document-ids.js';
 import type { ItemDoc, KeyDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
-import { unpack } from '../item/payload.js';
+import { unpackOccurrence } from '../item/payload.js';
 
 /** Payloads read at a time: they are large. */
 const BATCH = 10;
@@ -47,7 +47,7 @@ export class KeptReader {
     ]);
     const leading = [...own.items.filter(({ counts_at }) => counts_at === undefined), ...merged].filter(isGrouping);
     const known = new Set(leading.map(({ key }) => key));
-    const whole = await Promise.all(docs.map((doc) => unpack(doc, (id) => texts.get(id))));
+    const whole = await Promise.all(docs.map((doc) => unpackOccurrence(doc, (id) => texts.get(id))));
     return {
       keys: leading,
       whole: leading.length <= MOST_KEYS,
@@ -66,7 +66,7 @@ export class KeptReader {
   }
 
   async #payloads(id: string): Promise<Awaited<ReturnType<BugDeps['occurrences']['find']>>['items'][number][]> {
-    const slots = slotIds(id);
+    const slots = listSlotIds(id);
     const found = [];
     for (let from = 0; from < slots.length; from += BATCH)
       found.push(
@@ -78,7 +78,7 @@ export class KeptReader {
 
   /** An occurrence of an earlier version names no key: then it is computed, or taken to be the item's first. */
   #keyed({ type, project, title, dedup_key }: ItemDoc, doc: OccurrenceDoc, known: ReadonlySet<string>): KeptOccurrence {
-    const grouping = groupingOf({ ...doc, type, project, title }, this.deps.grouping.masks);
+    const grouping = computeGrouping({ ...doc, type, project, title }, this.deps.grouping.masks);
     const computed = known.has(grouping.dedup_key) ? grouping.dedup_key : dedup_key;
     const key = doc.dedup_key ?? computed;
     return { doc, key, bare: key === grouping.dedup_key ? grouping.bare_key : null, grouping };

@@ -3,11 +3,11 @@ import { titleOf } from '../../../lib/text/error-title.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import { ChangeSet } from '../item/change-set.js';
-import { firstDocument } from '../item/first-document.js';
+import { buildItemDocument } from '../item/first-document.js';
 import type { ItemDoc, TextsDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
-import { marksOf } from '../item/place-marks.js';
-import { searchText, transactionIn } from '../text/search-text.js';
+import { buildMarks } from '../item/place-marks.js';
+import { buildSearchText, findTransaction } from '../text/search-text.js';
 import { UNFILED_CREATION } from '../item/stored-names.js';
 import type { KeptOccurrence } from './kept.js';
 import type { Shares } from './shares.js';
@@ -52,12 +52,12 @@ function reportedIn(doc: OccurrenceDoc, title: string, ref: string): Partial<Ite
     line_no: doc.line_no,
     app_version: doc.app_version,
     tags: doc.tags,
-    search_text: searchText({ ...doc, ref, title, transaction: transactionIn(doc.context) }),
+    search_text: buildSearchText({ ...doc, ref, title, transaction: findTransaction(doc.context) }),
   };
 }
 
 /** The item of the part that leaves, open and unclaimed, with its events. */
-export function newHalf(
+export function buildNewHalf(
   from: ItemDoc,
   leaves: readonly KeptOccurrence[],
   { hits, minutes, hours, days }: Shares,
@@ -76,7 +76,10 @@ export function newHalf(
     error_message: oldest.error_message,
     muted_by: null,
   };
-  const first = firstDocument(report, id, n, key, { now: Date.parse(at), occurred: Date.parse(oldest.occurred_at) });
+  const first = buildItemDocument(report, id, n, key, {
+    now: Date.parse(at),
+    occurred: Date.parse(oldest.occurred_at),
+  });
   Object.assign(first, reportedIn(oldest, title, first.ref), {
     repo_url: from.repo_url,
     target_agent: from.target_agent,
@@ -94,7 +97,7 @@ export function newHalf(
     last_seen_at: lastSeen(leaves),
     first_build: leaves.find(({ doc }) => doc.app_version !== null)?.doc.app_version ?? null,
     last_build: leaves.findLast(({ doc }) => doc.app_version !== null)?.doc.app_version ?? null,
-    ...marksOf(leaves.map(({ doc }) => doc)),
+    ...buildMarks(leaves.map(({ doc }) => doc)),
     sample_base: hits - leaves.length,
     split_from: from.id,
     [UNFILED_CREATION]: actor,
@@ -106,7 +109,7 @@ export function newHalf(
   return change.document();
 }
 
-export const textsOfHalf = (id: string, half: readonly KeptOccurrence[]): TextsDoc => {
+export const buildHalfTexts = (id: string, half: readonly KeptOccurrence[]): TextsDoc => {
   const { error_message, stack_trace } = oldestOf(half);
   return { id, description: null, error_message, stack_trace };
 };
@@ -122,7 +125,7 @@ export interface Remainder {
  * The item shows another report where the one that it showed has left.
  * @param entry the history entry of this split
  */
-export function remainderOf(
+export function buildRemainder(
   item: ItemDoc,
   texts: TextsDoc | null,
   leaves: readonly KeptOccurrence[],

@@ -3,7 +3,7 @@ import type { ItemDoc } from '../item/model.js';
 import type { Difference } from '../grouping/difference.js';
 import type { Halves, Variety } from './halves.js';
 import type { KeptOccurrence } from './kept.js';
-import { sharesOf } from './shares.js';
+import { computeShares } from './shares.js';
 
 const SAMPLES = 5;
 const LONGEST_MESSAGE = 300;
@@ -57,16 +57,16 @@ const WORDS: Record<Difference['field'], string> = {
 };
 
 /** The difference in words: `the environment staging`. */
-export function wordsOf({ field, values }: Difference): string {
+export function describeDifference({ field, values }: Difference): string {
   const shown = values.slice(0, 5).map((value) => value.slice(0, 80));
   return `${WORDS[field]} ${shown.join(' or ')}${values.length > shown.length ? ' or …' : ''}`;
 }
 
-export function previewOf(item: ItemDoc, differences: Variety[], halves: Halves | null): SplitPreview {
+export function buildSplitPreview(item: ItemDoc, differences: Variety[], halves: Halves | null): SplitPreview {
   if (halves === null)
     return { differences, leaves: null, stays: null, estimated: false, by: null, says: 'Nothing is chosen yet.' };
   const { leaves, stays, keys, parts, difference } = halves;
-  const { hits, estimated } = sharesOf(item, halves);
+  const { hits, estimated } = computeShares(item, halves);
   const staying = new Set([...stays.map(({ key }) => key), ...parts.map(({ shared }) => shared)]);
   return {
     differences,
@@ -85,7 +85,7 @@ export function previewOf(item: ItemDoc, differences: Variety[], halves: Halves 
 
 function saysOf(difference: Difference | null, keys: number): string {
   const whole = keys === 0 ? [] : [`those of ${keys === 1 ? 'one grouping key' : `${keys} grouping keys`}`];
-  const part = difference === null ? [] : [`those with ${wordsOf(difference)}`];
+  const part = difference === null ? [] : [`those with ${describeDifference(difference)}`];
   return `Later reports are counted at the new item: ${[...whole, ...part].join(', and ')}. All others stay.`;
 }
 

@@ -6,7 +6,7 @@ import { GroupingRuleBook } from '../grouprules/book.js';
 import type { ItemDoc, KeyDoc } from '../item/model.js';
 import { Items } from '../store/items.js';
 import { KeptReader, type KeptOccurrence } from './kept.js';
-import { wordsOf } from './preview.js';
+import { describeDifference } from './preview.js';
 
 /** Keys that are told one by one. */
 const MOST_KEYS = 20;
@@ -69,7 +69,7 @@ export class Reasons {
     const names = new Map(this.rules.known(item.project).map(({ id, name }) => [id, name]));
     const told = keys.slice(0, MOST_KEYS).map((key) => reasonOf(item, key, occurrences, names));
     const refs = merged.items.map(({ ref }) => ref);
-    const parts = new Set(keys.flatMap(({ divided = [] }) => divided.map(({ by }) => wordsOf(by))));
+    const parts = new Set(keys.flatMap(({ divided = [] }) => divided.map(({ by }) => describeDifference(by))));
     const reasons = {
       exception_class: item.exception_class,
       keys: told,

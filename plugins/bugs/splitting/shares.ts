@@ -4,7 +4,7 @@
  */
 import { DAY_MS } from '../../../lib/time.js';
 import type { ItemDoc } from '../item/model.js';
-import { hourKey, minuteKey } from '../item/rate.js';
+import { toHourKey, toMinuteKey } from '../item/rate.js';
 import type { Halves } from './halves.js';
 
 export interface Shares {
@@ -18,7 +18,7 @@ export interface Shares {
 
 type Counters = Pick<ItemDoc, 'hit_count' | 'minutes' | 'hours' | 'days'>;
 
-export function sharesOf({ hit_count, minutes, hours, days = {} }: Counters, { leaves, stays }: Halves): Shares {
+export function computeShares({ hit_count, minutes, hours, days = {} }: Counters, { leaves, stays }: Halves): Shares {
   const kept = leaves.length + stays.length;
   const estimated = hit_count > kept;
   const share = leaves.length / kept;
@@ -44,19 +44,19 @@ export function sharesOf({ hit_count, minutes, hours, days = {} }: Counters, { l
   return {
     hits,
     estimated,
-    minutes: part(minutes, minuteKey),
-    hours: part(hours, hourKey),
+    minutes: part(minutes, toMinuteKey),
+    hours: part(hours, toHourKey),
     // Days hold only hours that are no longer stored.
     days: part(
       days,
       (ms) => `d${Math.floor(ms / DAY_MS)}`,
-      leaves.filter(({ doc }) => hours[hourKey(Date.parse(doc.received_at))] === undefined),
+      leaves.filter(({ doc }) => hours[toHourKey(Date.parse(doc.received_at))] === undefined),
     ),
   };
 }
 
 /** What the counters of the item that stays are changed by. */
-export function taken({ hits, minutes, hours, days }: Shares): Record<string, number> {
+export function buildShareDecrements({ hits, minutes, hours, days }: Shares): Record<string, number> {
   const of = (name: string, counters: Record<string, number>): [string, number][] =>
     Object.entries(counters).map(([key, n]) => [`${name}.${key}`, -n]);
   return Object.fromEntries([

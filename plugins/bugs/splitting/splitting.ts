@@ -16,10 +16,10 @@ import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { reasonRequired } from '../errors.js';
+import { createReasonRequiredError } from '../errors.js';
 import type { ChangeSet } from '../item/change-set.js';
-import { claimRequired } from '../item/claim-rule.js';
-import { alreadyClaimed, isToken, leaseLost, touched } from '../item/lease.js';
+import { createClaimRequiredError } from '../item/claim-rule.js';
+import { createAlreadyClaimedError, isToken, createLeaseLostError, renewLease } from '../item/lease.js';
 import type { ItemDoc } from '../item/model.js';
 import { isLive } from '../item/view.js';
 import { Items } from '../store/items.js';
@@ -27,11 +27,11 @@ import { LeaseTimes } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { checkRevision } from '../editing/status-plan.js';
 import { SplitHandover } from './handover.js';
-import { halvesOf, varietiesOf, type Halves, type Selection } from './halves.js';
+import { splitIntoHalves, listVarieties, type Halves, type Selection } from './halves.js';
 import { KeptReader } from './kept.js';
-import { newHalf, remainderOf, textsOfHalf } from './new-half.js';
-import { previewOf, type SplitPreview } from './preview.js';
-import { sharesOf, taken } from './shares.js';
+import { buildNewHalf, buildRemainder, buildHalfTexts } from './new-half.js';
+import { buildSplitPreview, type SplitPreview } from './preview.js';
+import { computeShares, buildShareDecrements } from './shares.js';
 import type { SplitDoc } from '../item/work-documents.js';
 import { ItemNumbers } from '../intake/new-items.js';
 
@@ -73,9 +73,9 @@ export class Splitting {
     const item = await this.items.need(name, caller);
     checkStatus(item);
     const kept = await this.kept.of(item);
-    const varieties = varietiesOf(kept.occurrences);
-    const halves = isSelection(selection) ? halvesOf(kept, selection, 'preview') : null;
-    return { item: await this.items.view(item), preview: previewOf(item, varieties, halves) };
+    const varieties = listVarieties(kept.occurrences);
+    const halves = isSelection(selection) ? splitIntoHalves(kept, selection, 'preview') : null;
+    return { item: await this.items.view(item), preview: buildSplitPreview(item, varieties, halves) };
   }
 
   /**
@@ -90,8 +90,8 @@ export class Splitting {
     const id = this.deps.ids.uuid();
     await this.handover.finishOf(first.id);
     const kept = await this.kept.of(first);
-    const halves = halvesOf(kept, request, id);
-    const preview = previewOf(first, varietiesOf(kept.occurrences), halves);
+    const halves = splitIntoHalves(kept, request, id);
+    const preview = buildSplitPreview(first, listVarieties(kept.occurrences), halves);
     const texts = await this.deps.texts.get(first.id);
     // The right is checked before a number is taken, and again on the state that is written.
     this.#checkRight(first, request, caller, ifMatch);
@@ -140,10 +140,10 @@ export class Splitting {
   ): SplitDoc {
     const { leaves, stays, keys, parts, difference } = halves;
     const { id, n, entry, caller } = given;
-    const shares = sharesOf(item, halves);
-    const { fields, texts: left_texts } = remainderOf(item, given.texts, leaves, stays, entry);
+    const shares = computeShares(item, halves);
+    const { fields, texts: left_texts } = buildRemainder(item, given.texts, leaves, stays, entry);
     const key = keys[0] ?? parts[0]?.part.key ?? item.dedup_key;
-    const made = newHalf(
+    const made = buildNewHalf(
       item,
       leaves,
       shares,
@@ -151,7 +151,7 @@ export class Splitting {
       this.deps.ids,
     );
     const ref = made.ref;
-    change.assign(fields).take(taken(shares));
+    change.assign(fields).take(buildShareDecrements(shares));
     change.note('split_off', { item_id: id, ref, occurrences: leaves.length, ...told(difference) }, entry);
     const stayingBare = new Set(stays.map(({ bare }) => bare));
     return {
@@ -161,7 +161,7 @@ export class Splitting {
       entry,
       at: change.at,
       made,
-      made_texts: textsOfHalf(id, leaves),
+      made_texts: buildHalfTexts(id, leaves),
       left_texts,
       keys,
       parts,
@@ -180,13 +180,13 @@ export class Splitting {
     const live = isLive(item.claim, now);
     if (claim_token !== undefined) {
       if (!live || item.claim === null || !isToken(item.claim, claim_token))
-        throw leaseLost(item, claim_token, caller, now);
-      if (caller.by_tool === true && item.claim.credential !== caller.id) throw claimRequired();
+        throw createLeaseLostError(item, claim_token, caller, now);
+      if (caller.by_tool === true && item.claim.credential !== caller.id) throw createClaimRequiredError();
       return;
     }
-    if (live && item.claim !== null && force !== true) throw alreadyClaimed(item.claim, caller);
-    if (live && !reason?.trim()) throw reasonRequired('An override of a live lease needs a `reason`.');
-    if (caller.by_tool === true) throw claimRequired();
+    if (live && item.claim !== null && force !== true) throw createAlreadyClaimedError(item.claim, caller);
+    if (live && !reason?.trim()) throw createReasonRequiredError('An override of a live lease needs a `reason`.');
+    if (caller.by_tool === true) throw createClaimRequiredError();
   }
 
   #lease(item: ItemDoc, change: ChangeSet, { claim_token, reason }: SplitRequest, caller: BugCaller): void {
@@ -195,7 +195,7 @@ export class Splitting {
     if (!isLive(item.claim, now) || item.claim === null) return;
     if (claim_token === undefined) change.note('forced', { agent: item.claim.agent, reason: reason ?? null });
     else {
-      const lease = touched(item.claim, now, this.times.mark());
+      const lease = renewLease(item.claim, now, this.times.mark());
       if (lease !== item.claim) change.assign({ claim: lease });
     }
   }

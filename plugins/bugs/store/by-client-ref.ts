@@ -3,8 +3,8 @@
  * its item).
  */
 import type { BugDeps } from '../deps.js';
-import { hashOf } from '../item/document-ids.js';
-import { publicRefId } from './client-refs.js';
+import { hashWithinProject } from '../item/document-ids.js';
+import { toPublicRefId } from './client-refs.js';
 
 /** References in one query to the store. */
 const AT_ONCE = 200;
@@ -16,13 +16,13 @@ type Parts = Pick<BugDeps, 'refs' | 'projects'>;
  * possible references: a project has two, its tokens' and its intake keys'.
  * @param only slugs of projects; absent: every project
  */
-export async function idsByClientRef(
+export async function findIdsByClientRef(
   { refs, projects }: Parts,
   ref: string,
   only?: readonly string[],
 ): Promise<string[]> {
   const slugs = only ?? (await projects.list()).map(({ slug }) => slug);
-  const known = slugs.flatMap((slug) => [hashOf(slug, ref), publicRefId(slug, ref)]);
+  const known = slugs.flatMap((slug) => [hashWithinProject(slug, ref), toPublicRefId(slug, ref)]);
   const ids = new Set<string>();
   for (let from = 0; from < known.length; from += AT_ONCE) {
     const asked = known.slice(from, from + AT_ONCE);

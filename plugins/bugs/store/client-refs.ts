@@ -22,7 +22,7 @@ import { isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOf } from '../item/document-ids.js';
+import { hashWithinProject } from '../item/document-ids.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
 import { Commit, type PreparedWrites, type Write } from './commit.js';
 
@@ -68,7 +68,7 @@ export class ClientRefs {
 
   /** @param isPublic sent with an intake key: those have a space of their own (contract 20, values) */
   idOf(project: string, clientRef: string, isPublic: boolean): string {
-    return isPublic ? publicRefId(project, clientRef) : hashOf(project, clientRef);
+    return isPublic ? toPublicRefId(project, clientRef) : hashWithinProject(project, clientRef);
   }
 
   async find(id: string): Promise<RefDoc | null> {
@@ -244,8 +244,9 @@ export class ClientRefs {
 }
 
 /** The id of an intake key's reference. No slug is empty, so no token's reference has this id. */
-export const publicRefId = (project: string, clientRef: string): string => hashOf('', `${project}\u001f${clientRef}`);
+export const toPublicRefId = (project: string, clientRef: string): string =>
+  hashWithinProject('', `${project}\u001f${clientRef}`);
 
 /** Whether the reference is the item's own, in either space: remembered as long as the item. */
 export const isOwn = ({ client_ref, project }: ItemDoc, ref: string): boolean =>
-  client_ref !== null && (hashOf(project, client_ref) === ref || publicRefId(project, client_ref) === ref);
+  client_ref !== null && (hashWithinProject(project, client_ref) === ref || toPublicRefId(project, client_ref) === ref);

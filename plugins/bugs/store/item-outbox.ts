@@ -10,8 +10,8 @@ import { Outbox } from '../../../lib/outbox.js';
 import { StoreFull, type Filter } from '../../../ports/store.js';
 import type { AuthorKind } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { statOf } from '../item/stat-kinds.js';
-import { UNFILED, unfiledIn, type ChangeSet } from '../item/change-set.js';
+import { toStatKey } from '../item/stat-kinds.js';
+import { UNFILED, listPendingEntries, type ChangeSet } from '../item/change-set.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, ItemOutboxEntry } from '../item/model.js';
 import { UNFILED_CLAIM, UNFILED_CREATION } from '../item/stored-names.js';
 import { Commit, type Write } from './commit.js';
@@ -70,7 +70,7 @@ export class ItemOutbox {
    */
   async file(itemId: string): Promise<readonly ItemOutboxEntry[]> {
     const item = await this.deps.items.get(itemId);
-    const unfiled = item === null ? [] : unfiledIn(item);
+    const unfiled = item === null ? [] : listPendingEntries(item);
     if (item === null || unfiled.length === 0) return [];
     const { [UNFILED_CREATION]: creator, [UNFILED_CLAIM]: claimed } = item;
     const change = {
@@ -82,7 +82,7 @@ export class ItemOutbox {
     try {
       // Refused when another call, or a change, was faster: then the entries are in the history already.
       await this.commit.write([
-        ...unfiled.map((entry) => ({ collection: 'activity', put: activityOf(item, entry) })),
+        ...unfiled.map((entry) => ({ collection: 'activity', put: toActivityDocument(item, entry) })),
         { collection: 'items', change, update },
       ]);
       return [];
@@ -96,9 +96,9 @@ export class ItemOutbox {
     const notes = entries.filter((entry) => entry.kind === 'activity');
     const comments = entries.filter((entry) => entry.kind === 'comment');
     if (comments.length > 0)
-      await this.deps.comments.bulk(comments.map((entry) => ({ insert: commentOf(item, entry) })));
+      await this.deps.comments.bulk(comments.map((entry) => ({ insert: toCommentDocument(item, entry) })));
     if (notes.length === 0) return;
-    await this.deps.activity.bulk(notes.map((entry) => ({ insert: activityOf(item, entry) })));
+    await this.deps.activity.bulk(notes.map((entry) => ({ insert: toActivityDocument(item, entry) })));
   }
 
   async #deliver({ project }: ItemDoc, { id, kind, name, at, data }: ItemOutboxEntry): Promise<boolean> {
@@ -128,25 +128,25 @@ export class ItemOutbox {
 
 /** The write that files an entry; null for an event, which is told to other plugins. */
 function placeOf(item: ItemDoc, entry: ItemOutboxEntry): Write | null {
-  if (entry.kind === 'comment') return { collection: 'comments', insert: commentOf(item, entry) };
+  if (entry.kind === 'comment') return { collection: 'comments', insert: toCommentDocument(item, entry) };
   if (entry.kind !== 'activity') return null;
-  const doc = activityOf(item, entry);
+  const doc = toActivityDocument(item, entry);
   // A reader may have filed the entry already.
   return entry.id === item.id || entry.id === item[UNFILED_CLAIM]?.id
     ? { collection: 'activity', put: doc }
     : { collection: 'activity', insert: doc };
 }
 
-export const activityOf = (item: Pick<ItemDoc, 'id' | 'project'>, entry: ItemOutboxEntry): ActivityDoc => {
+export const toActivityDocument = (item: Pick<ItemDoc, 'id' | 'project'>, entry: ItemOutboxEntry): ActivityDoc => {
   const { id, at, name, actor, data } = entry;
-  const stat = statOf(entry, item.project);
+  const stat = toStatKey(entry, item.project);
   return { id, item_id: item.id, at, action: name, actor, data, ...(stat === undefined ? {} : { stat }) };
 };
 
 const isAuthorKind = (kind: unknown): kind is AuthorKind =>
   kind === 'person' || kind === 'agent' || kind === 'integration';
 
-export const commentOf = (item: Pick<ItemDoc, 'id'>, { id, at, actor, data }: ItemOutboxEntry): CommentDoc => ({
+export const toCommentDocument = (item: Pick<ItemDoc, 'id'>, { id, at, actor, data }: ItemOutboxEntry): CommentDoc => ({
   id,
   item_id: item.id,
   body: typeof data['body'] === 'string' ? data['body'] : '',

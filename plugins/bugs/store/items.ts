@@ -6,7 +6,7 @@ import type { Find } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import { itemView } from '../item/view.js';
+import { toItemView } from '../item/view.js';
 import { Blocking } from './blocking.js';
 import { LeaseTimes } from './lease-times.js';
 import { Revisions, type ItemPlan } from './revisions.js';
@@ -45,7 +45,7 @@ export class Items {
 
   /** The item with its long texts, as the API shows it. */
   async view(item: ItemDoc): Promise<Item> {
-    return this.located(itemView(item, await this.deps.texts.get(item.id), this.deps.clock.now()));
+    return this.located(toItemView(item, await this.deps.texts.get(item.id), this.deps.clock.now()));
   }
 
   /**
@@ -67,7 +67,7 @@ export class Items {
     });
     const byId = new Map(texts.items.map((doc) => [doc.id, doc]));
     const now = this.deps.clock.now();
-    return Promise.all(items.map((item) => this.located(itemView(item, byId.get(item.id) ?? null, now))));
+    return Promise.all(items.map((item) => this.located(toItemView(item, byId.get(item.id) ?? null, now))));
   }
 
   /**

@@ -14,7 +14,7 @@ import { HOUR_MS, isoOf, SECOND_MS } from '../../../lib/time.js';
 import type { Filter, Find, WriteOp } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ClaimLease, ItemDoc, LeaseMark } from '../item/model.js';
-import { either } from '../item/queue.js';
+import { narrowToAny } from '../item/queue.js';
 import { Commit } from './commit.js';
 
 /** The longest lease, `lease_seconds` 14,400. */
@@ -75,7 +75,7 @@ export class LeaseTimes {
     const now = this.deps.clock.now();
     const ahead = this.#ahead();
     if (ahead === 0) return { ...fits, 'claim.expires_at': { gt: '', lte: isoOf(now) } };
-    return either(fits, [
+    return narrowToAny(fits, [
       { 'claim.epoch': this.deps.clock.epoch, 'claim.expires_at': { gt: '', lte: isoOf(now) } },
       { 'claim.expires_at': { gt: '', lte: isoOf(now - ahead) } },
     ]);

@@ -3,9 +3,9 @@
  * (contract 20, endpoints). They join the filter by their ids, which are few.
  */
 import type { BugDeps } from '../deps.js';
-import { wordsOf, type ItemQuery } from '../item/filters.js';
-import { searchedPart } from '../text/search-text.js';
-import { idsByClientRef } from './by-client-ref.js';
+import { splitQueryWords, type ItemQuery } from '../item/filters.js';
+import { toSearchTerm } from '../text/search-text.js';
+import { findIdsByClientRef } from './by-client-ref.js';
 
 /** Items found by description or comments: of more, those that were created last. */
 const MOST_SAID = 1000;
@@ -15,7 +15,7 @@ const LONGEST = 200;
 export type NamingDeps = Pick<BugDeps, 'refs' | 'projects' | 'words'>;
 
 /** The query with the items that its `q` names. @param query of the caller's own projects, where it has some */
-export async function withNamed(deps: NamingDeps, query: ItemQuery): Promise<ItemQuery> {
+export async function addNamedItems(deps: NamingDeps, query: ItemQuery): Promise<ItemQuery> {
   const texts = (query.q ?? []).map((text) => text.trim()).filter((text) => text !== '');
   if (texts.length === 0) return query;
   const found = await Promise.all(
@@ -25,13 +25,13 @@ export async function withNamed(deps: NamingDeps, query: ItemQuery): Promise<Ite
 }
 
 const byReference = async (deps: NamingDeps, text: string, only?: readonly string[]): Promise<string[]> =>
-  text.length > LONGEST ? [] : idsByClientRef(deps, text, only);
+  text.length > LONGEST ? [] : findIdsByClientRef(deps, text, only);
 
 async function bySaid({ words }: NamingDeps, text: string, only: readonly string[] = []): Promise<string[]> {
-  const asked = wordsOf(text);
+  const asked = splitQueryWords(text);
   if (asked.length === 0) return [];
   const project = only.length === 0 ? undefined : { in: only };
-  const filter = { ...(project && { project }), text: { contains: asked.map(searchedPart) } };
+  const filter = { ...(project && { project }), text: { contains: asked.map(toSearchTerm) } };
   const { items } = await words.find({ filter, sort: [['id', 'desc']], limit: MOST_SAID });
   return items.map(({ id }) => id);
 }

@@ -10,7 +10,7 @@ export interface Sketches {
   merged: string | null;
 }
 
-export const sketchesOf = ({
+export const getSketches = ({
   people_sketch,
   people_merged,
 }: Pick<ItemDoc, 'people_sketch' | 'people_merged'>): Sketches => ({
@@ -21,7 +21,7 @@ export const sketchesOf = ({
 export const isSame = (a: Sketches, b: Sketches): boolean => a.own === b.own && a.merged === b.merged;
 
 /** The fields as they are stored: one of nobody is left out. */
-export function peopleFields({ own, merged }: Sketches): Pick<ItemDoc, 'people' | 'people_sketch' | 'people_merged'> {
+export function toPeopleFields({ own, merged }: Sketches): Pick<ItemDoc, 'people' | 'people_sketch' | 'people_merged'> {
   const all = joined(own, merged);
   return {
     ...(all !== null && { people: estimateOf(all) }),
@@ -31,7 +31,7 @@ export function peopleFields({ own, merged }: Sketches): Pick<ItemDoc, 'people' 
 }
 
 /** Holds while the item has these sketches. */
-export const stillHas = ({ own, merged }: Sketches): Filter => ({ people_sketch: own, people_merged: merged });
+export const buildSketchFilter = ({ own, merged }: Sketches): Filter => ({ people_sketch: own, people_merged: merged });
 
 /** All that is stored of who a report names: 30 bits of a keyed hash, which differ between projects. */
 export class Persons {

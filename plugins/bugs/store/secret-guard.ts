@@ -9,7 +9,7 @@ import { asCopied } from '../../../lib/unseen.js';
 import { fieldsWithLiveTokens, HOLDS_LIVE_TOKEN } from '../../../ports/domain/live-tokens.js';
 import type { Sort } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOfToken } from '../item/lease.js';
+import { hashClaimToken } from '../item/lease.js';
 
 /** A claim token is 43 letters and digits. */
 const CLAIM_TOKEN = /(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])/g;
@@ -75,7 +75,7 @@ export class SecretGuard {
     const [seen = text] = asCopied(text);
     // Both forms are searched: an unseen character may divide a token, or divide it from its neighbours.
     const found = [text, ...(seen === text ? [] : [seen])].flatMap((one) => one.match(CLAIM_TOKEN) ?? []);
-    const hashes = [...new Set([...found, ...overLines(seen)])].map(hashOfToken);
+    const hashes = [...new Set([...found, ...overLines(seen)])].map(hashClaimToken);
     for (let at = 0; at < hashes.length; at += AT_ONCE) {
       const filter = {
         'claim.token_hash': { in: hashes.slice(at, at + AT_ONCE) },

@@ -12,7 +12,7 @@ import { pages } from '../../../lib/paging.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import { isEnough, wordsText } from '../text/search-text.js';
+import { isEnough, buildWordsText } from '../text/search-text.js';
 import type { WordsDoc } from '../item/work-documents.js';
 
 /** An older marker belongs to a process that is gone. */
@@ -73,7 +73,7 @@ export class Words {
     const { project, words_at } = item;
     const [doc, comments] = await Promise.all([texts.get(id), this.#comments(item)]);
     const description = doc?.description ?? null;
-    const text = wordsText(item.search_text, description, comments);
+    const text = buildWordsText(item.search_text, description, comments);
     if (ifOther && before?.text === text) return true;
     if (before !== null) {
       if ((await words.change({ id, n: before.n }, { set: { text }, inc: { n: 1 } })) === null) return false;

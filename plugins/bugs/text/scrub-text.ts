@@ -266,7 +266,7 @@ function scrubNamed(text: string, lower: string): string {
 }
 
 /** Whether the text holds a secret, except for long numbers. */
-export function holdsCredential(text: string): boolean {
+export function containsCredential(text: string): boolean {
   const seen = asSeen(text);
   return scrubCredentials(text) !== text || (seen !== text && scrubCredentials(seen) !== seen);
 }

@@ -8,7 +8,7 @@ import { asSeen } from '../../../lib/unseen.js';
 import type { Details, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { holdsCredential, isCard, SCRUBBED, scrubText } from './scrub-text.js';
+import { containsCredential, isCard, SCRUBBED, scrubText } from './scrub-text.js';
 
 /** Deeper values, and those after so many, are not looked at and therefore not kept. */
 const DEEPEST = 32;
@@ -182,7 +182,7 @@ function scrubTexts(texts: readonly string[]): readonly string[] {
 
 /** A reference without secrets. References consist of long numbers, so card numbers are not searched. */
 function scrubRef(ref: string): string {
-  return holdsCredential(ref) ? `sha256:${createHash('sha256').update(ref).digest('hex')}` : ref;
+  return containsCredential(ref) ? `sha256:${createHash('sha256').update(ref).digest('hex')}` : ref;
 }
 
 /** The details of a report without secrets, their texts whole. */

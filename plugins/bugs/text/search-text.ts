@@ -20,7 +20,7 @@ export interface SearchedParts {
  * A text as it is searched: in lower case, and letters with their marks as one character each (NFC), so that file names
  * of macOS, which are decomposed, are found by what is typed, and the other way round.
  */
-export const searchable = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
+export const normalizeSearchText = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
 
 const BETWEEN = '\u001f';
 /** Before the beginning of a word, twice: so one or two characters are found as three. */
@@ -31,18 +31,20 @@ const LONGEST_TRANSACTION = 200;
 const COMMENTS = 65_536;
 
 /** The transaction that a report's context names. */
-export function transactionIn(context: unknown): string | null {
+export function findTransaction(context: unknown): string | null {
   if (typeof context !== 'object' || context === null || !('transaction' in context)) return null;
   return typeof context.transaction === 'string' ? context.transaction : null;
 }
 
 /** The item's own texts in lower case. */
-export function searchText(searched: SearchedParts): string {
+export function buildSearchText(searched: SearchedParts): string {
   const { title, ref, error_message, exception_class, file_path, transaction } = searched;
   const route = transaction?.slice(0, LONGEST_TRANSACTION);
   const parts = [title, error_message ?? '', exception_class ?? '', file_path ?? '', route ?? ''];
-  const plain = [title, ref].map(searchable);
-  return [...parts.map((part) => searchable(part.replaceAll(BETWEEN, ' '))), beginnings(plain.join(' '))].join(BETWEEN);
+  const plain = [title, ref].map(normalizeSearchText);
+  return [...parts.map((part) => normalizeSearchText(part.replaceAll(BETWEEN, ' '))), beginnings(plain.join(' '))].join(
+    BETWEEN,
+  );
 }
 
 /** One or two characters of each word, each once: where a letter follows none, or anything follows a blank. */
@@ -61,25 +63,25 @@ function beginnings(text: string): string {
  * What a searched text contains where a word is found in it (contract 20, endpoints: `q`): of three characters and more
  * the word itself, of fewer the beginning of a word of the title or the ref.
  */
-export function searchedPart(word: string): string {
+export function toSearchTerm(word: string): string {
   const { length } = Array.from(word);
   const typed = word.replaceAll(WORD, ' ');
   return length > 2 ? typed : `${WORD.repeat(3 - length)}${typed}`;
 }
 
 /** The text of an item with another title or file; message, class and transaction stay. */
-export function retold(
+export function rebuildSearchText(
   { search_text, ref }: { search_text: string; ref: string },
   change: { title?: string; file_path?: string | null },
 ): string {
   const [title = '', error_message, exception_class, file_path, transaction] = search_text.split(BETWEEN);
-  return searchText({ ref, title, error_message, exception_class, file_path, transaction, ...change });
+  return buildSearchText({ ref, title, error_message, exception_class, file_path, transaction, ...change });
 }
 
 /** All that is searched of an item that has a description or comments. @param comments newest first */
-export function wordsText(own: string, description: string | null, comments: readonly string[]): string {
+export function buildWordsText(own: string, description: string | null, comments: readonly string[]): string {
   const said = comments.join(BETWEEN).slice(0, COMMENTS);
-  return [own, searchable(description ?? ''), searchable(said)].join(BETWEEN);
+  return [own, normalizeSearchText(description ?? ''), normalizeSearchText(said)].join(BETWEEN);
 }
 
 /** Whether more comments would be cut off. */

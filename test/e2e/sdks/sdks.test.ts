@@ -1,7 +1,7 @@
 /** Sentry's real SDKs against the running program (contract 21, Sentry SDK intake): nothing of them is changed but the DSN. */
 import { expect } from 'chai';
 import { parseFrames } from '../../../plugins/bugs/grouping/frames.js';
-import { groupingOf } from '../../../plugins/bugs/grouping/key.js';
+import { computeGrouping } from '../../../plugins/bugs/grouping/key.js';
 import { TestService } from '../../support/service.js';
 import { isPrepared, NODE, OTHERS, REQUIRED, run, type Program } from './programs.js';
 import { watch } from '../../support/work.js';
@@ -103,7 +103,7 @@ function suite(program: Program, sites: () => Sites): void {
 
     it('groups by file and function', () => {
       const item = itemOf(error);
-      const { dedup_key } = groupingOf({
+      const { dedup_key } = computeGrouping({
         type: 'error',
         project: name,
         exception_class: expected.type,

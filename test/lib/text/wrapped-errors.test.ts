@@ -1,8 +1,8 @@
 /** Exceptions that only carry another one (contract 21, amendments), in the traces that each language prints. */
 import { expect } from 'chai';
 import { innerError, isWrapper, memberTypes } from '../../../lib/text/wrapped-errors.js';
-import { firstFrame } from '../../../plugins/bugs/grouping/frames.js';
-import { normaliseOrigin } from '../../../plugins/bugs/grouping/origin.js';
+import { findFirstFrame } from '../../../plugins/bugs/grouping/frames.js';
+import { normalizeOrigin } from '../../../plugins/bugs/grouping/origin.js';
 
 /** name → trace, class and message of what it carries, and the origin. */
 const CARRIED: Readonly<Record<string, readonly [string, string, string, string]>> = {
@@ -72,8 +72,8 @@ describe('wrapped errors', () => {
   for (const [name, [trace, type, message, origin]] of Object.entries(CARRIED))
     it(`${name}: ${type}`, () => {
       expect(innerError(trace)).to.include({ type, message });
-      const frame = firstFrame(trace);
-      expect(frame?.file ? normaliseOrigin(frame.file) : frame?.function?.toLowerCase()).to.equal(origin);
+      const frame = findFirstFrame(trace);
+      expect(frame?.file ? normalizeOrigin(frame.file) : frame?.function?.toLowerCase()).to.equal(origin);
       expect(innerError(trace.replaceAll('\n', '\r\n'))).to.include({ type, message });
     });
 

@@ -1,5 +1,5 @@
 /** The plugin's routes over HTTP, on a fixture's services. */
-import { routes } from '../../../plugins/bugs/http/routes.js';
+import { buildBugRoutes } from '../../../plugins/bugs/http/routes.js';
 import { TestServer, type Asked } from '../../adapters/hapi/support.js';
 import type { Fixture } from './fixture.js';
 
@@ -22,7 +22,7 @@ export type AskFreely = (...asked: Parameters<Ask>) => Promise<{ status: number;
 
 /** Asks below the API's base, by default as a caller that may manage. */
 export async function httpOf(fixture: Fixture): Promise<Ask> {
-  const server = await TestServer.create({ routes: routes(fixture) });
+  const server = await TestServer.create({ routes: buildBugRoutes(fixture) });
   return (method, path, json, { bearer = MANAGE, headers = {} } = {}) =>
     server.ask(method, `${BASE}${path}`, { bearer, headers, ...(json !== undefined && { json }) });
 }

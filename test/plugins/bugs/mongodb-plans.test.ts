@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { indexesOf, servedBy } from '../../../adapters/mongodb/indexes.js';
 import { packageRoot } from '../../../config/load.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
-import { filterOf, sortOf, SORTS, type ItemQuery } from '../../../plugins/bugs/item/filters.js';
+import { toItemFilter, toItemSort, SORTS, type ItemQuery } from '../../../plugins/bugs/item/filters.js';
 import type { CollectionSpec } from '../../../ports/store.js';
 import { HOT_QUERIES } from './hot-queries.js';
 
@@ -56,8 +56,8 @@ function planOf({ filter, order }: Query): string | null {
 }
 
 const queryOf = (query: ItemQuery, sort: (typeof SORTS)[number]): Query => ({
-  filter: Object.keys(filterOf(query)),
-  order: sortOf(sort)[0]?.[0],
+  filter: Object.keys(toItemFilter(query)),
+  order: toItemSort(sort)[0]?.[0],
 });
 
 /** What each filter of a list may ask for. */

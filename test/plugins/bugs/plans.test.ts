@@ -10,9 +10,9 @@ import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import type { Table } from '../../../adapters/sqlite/connection/table.js';
 import { findSql } from '../../../adapters/sqlite/reading/reads.js';
 import { ensureCollection } from '../../../adapters/sqlite/writing/ensure.js';
-import { either, notPassed } from '../../../plugins/bugs/item/queue.js';
+import { narrowToAny, excludeReleasedBy } from '../../../plugins/bugs/item/queue.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
-import { slotIds } from '../../../plugins/bugs/item/document-ids.js';
+import { listSlotIds } from '../../../plugins/bugs/item/document-ids.js';
 import { HOT_QUERIES } from './hot-queries.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 
@@ -54,14 +54,14 @@ describe('bugs: plans of the hot queries', () => {
   }
 
   it('the occurrences of an item are looked up by their ids', () => {
-    const plan = planOf('occurrences', { id: { in: slotIds('a') } }, [['received_at', 'desc']]);
+    const plan = planOf('occurrences', { id: { in: listSlotIds('a') } }, [['received_at', 'desc']]);
     expect(plan).to.match(/^SEARCH occurrences USING INDEX sqlite_autoindex_occurrences_1 \(id=\?\)/);
   });
 
   it('action=next of an agent walks the queue in its order, with any filter', () => {
     for (const more of [{}, { project: 'a' }, { type: 'bug' }, { project: 'a', type: 'bug' }, { severity: 'low' }]) {
       const queue = { ...more, target_agent: { in: [null, 'me'] }, queue_key: { gt: '1', lt: '2' } };
-      const filter = either(queue, notPassed('abc123', '2026-11-20T08:15:30.123Z'));
+      const filter = narrowToAny(queue, excludeReleasedBy('abc123', '2026-11-20T08:15:30.123Z'));
       const plan = planOf('items', filter, [['queue_key', 'asc']]);
       expect(plan)
         .to.match(/^SEARCH items USING INDEX \S*queue_key /)

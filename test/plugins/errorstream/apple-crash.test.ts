@@ -1,7 +1,7 @@
 /** Crash reports of Apple's systems as the text of a trace (contract 21, amendments). */
 import { expect } from 'chai';
 import { formatCrashReport } from '../../../plugins/errorstream/apple-crash.js';
-import { firstFrame } from '../../../plugins/bugs/grouping/frames.js';
+import { findFirstFrame } from '../../../plugins/bugs/grouping/frames.js';
 
 const image = (path: string, base: number): object => ({ name: path.slice(path.lastIndexOf('/') + 1), path, base });
 const frame = (imageIndex: number, symbol: string | undefined, more: object = {}): object => ({
@@ -47,15 +47,15 @@ describe('crash reports of Apple', () => {
     ));
 
   it('name the frame of the application’s own image, and its source where there is one', () => {
-    expect(firstFrame(formatCrashReport(report()))).to.include({ file: 'Shop', function: '-[Cart total]' });
+    expect(findFirstFrame(formatCrashReport(report()))).to.include({ file: 'Shop', function: '-[Cart total]' });
     const frames = [frame(0, 'abort'), frame(1, 'Cart.total()', { sourceFile: 'Cart.swift', sourceLine: 12 })];
     const sourced = formatCrashReport(report({ threads: [{ triggered: true, frames }] }));
-    expect(firstFrame(sourced)).to.include({ file: 'Cart.swift', line_no: 12 });
+    expect(findFirstFrame(sourced)).to.include({ file: 'Cart.swift', line_no: 12 });
   });
 
   it('name the frames of the exception before those of the thread', () => {
     const exception = formatCrashReport(report({ lastExceptionBacktrace: [frame(0, 'x'), frame(1, '-[List show]')] }));
-    expect(firstFrame(exception)).to.include({ function: '-[List show]' });
+    expect(findFirstFrame(exception)).to.include({ function: '-[List show]' });
   });
 
   it('leave every other text as it is', () => {

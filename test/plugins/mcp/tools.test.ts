@@ -1,6 +1,6 @@
 /** The tools as an agent reads and uses them, over the real routes, without a network (contract 95, MCP). */
 import { expect } from 'chai';
-import { routes } from '../../../plugins/bugs/http/routes.js';
+import { buildBugRoutes } from '../../../plugins/bugs/http/routes.js';
 import { Toolbox } from '../../../plugins/mcp/toolbox.js';
 import type { Details } from '../../../ports/domain/bugs.js';
 import type { RouteSpec } from '../../../ports/http.js';
@@ -34,7 +34,7 @@ async function toolsOf(fixture: Fixture): Promise<{ toolbox: Toolbox; call: Call
       return { result: await toolbox.call(name, args, request) };
     },
   };
-  const server = await TestServer.create({ routes: [...routes(fixture), endpoint] });
+  const server = await TestServer.create({ routes: [...buildBugRoutes(fixture), endpoint] });
   const toolbox = new Toolbox(server.server.tools());
   const call: Call = async (name, args = {}, bearer = ALL) => {
     const { body } = await server.ask('POST', '/call', { bearer, json: { name, args } });

@@ -1,6 +1,6 @@
 /** Which exception of an event gives the title and the group (contract 21, amendments: wrappers). */
 import { expect } from 'chai';
-import { groupingOf } from '../../../plugins/bugs/grouping/key.js';
+import { computeGrouping } from '../../../plugins/bugs/grouping/key.js';
 import { reportOf } from '../../../plugins/sentry/event.js';
 import type { ErrorReport } from '../../../ports/domain/errors.js';
 
@@ -27,7 +27,7 @@ const read = (platform: string, ...values: Given[]): ErrorReport =>
   ).report;
 
 const keyOf = (report: ErrorReport): string =>
-  groupingOf({
+  computeGrouping({
     type: 'error',
     project: 'shop',
     exception_class: report.exception_class ?? null,

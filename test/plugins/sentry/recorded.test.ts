@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parseFrames } from '../../../plugins/bugs/grouping/frames.js';
-import { normaliseOrigin } from '../../../plugins/bugs/grouping/origin.js';
+import { normalizeOrigin } from '../../../plugins/bugs/grouping/origin.js';
 import { ENVELOPE, Fixture } from './fixture.js';
 
 type Fields = Record<string, unknown>;
@@ -126,7 +126,7 @@ describe('sentry intake: recorded envelopes', () => {
     const found = items.filter((item) => item['title'] === title && item['exception_class'] === exceptionClass);
     const one = found.find(
       (item) =>
-        normaliseOrigin(item['file_path'] as string) === origin &&
+        normalizeOrigin(item['file_path'] as string) === origin &&
         (item['stack_trace'] as string).includes(own ?? `at ${origin}:`),
     );
     expect(one, JSON.stringify(items.map((item) => [item['title'], item['file_path']]))).not.to.equal(undefined);

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseFrames, type Frame } from '../../../plugins/bugs/grouping/frames.js';
-import { groupingOf } from '../../../plugins/bugs/grouping/key.js';
+import { computeGrouping } from '../../../plugins/bugs/grouping/key.js';
 import { reportOf } from '../../../plugins/sentry/event.js';
 import type { ErrorReport } from '../../../ports/domain/errors.js';
 
@@ -207,7 +207,7 @@ describe('sentry stack', () => {
       const made = report(platform, frames);
       expect(made.stack_trace).to.equal(text);
       expect(made).to.include({ file, line });
-      const grouping = groupingOf({
+      const grouping = computeGrouping({
         type: 'error',
         project: 'shop',
         file_path: made.file,
@@ -215,7 +215,7 @@ describe('sentry stack', () => {
       });
       expect(grouping.origin).to.equal(origin);
       // A plain report of the same text, without `file`, meets it.
-      const plain = groupingOf({ type: 'error', project: 'shop', stack_trace: made.stack_trace });
+      const plain = computeGrouping({ type: 'error', project: 'shop', stack_trace: made.stack_trace });
       expect(plain.origin).to.equal(plainOrigin);
       if (plainOrigin === origin) expect(crash(made)).to.include({ file });
     });
@@ -307,7 +307,7 @@ describe('sentry stack', () => {
 });
 
 const grouped = (report_: ErrorReport): string =>
-  groupingOf({
+  computeGrouping({
     type: 'error',
     project: 'shop',
     exception_class: report_.exception_class ?? null,

@@ -1,8 +1,8 @@
 /** What an item's page says first: its title, what may be done with it, and who has it. */
 import type { ItemFacts } from '../../../../ports/domain/item-facts.js';
 import { liveSubject } from '../../../../ports/domain/live.js';
-import { callerOf } from '../../caller.js';
-import { undoable } from '../../editing/undo.js';
+import { toBugCaller } from '../../caller.js';
+import { findUndoable } from '../../editing/undo.js';
 import type { Entry } from './activity.js';
 import type { About } from './about.js';
 import { claimOf } from './facts.js';
@@ -11,7 +11,7 @@ import { listUrl, suffixOf } from '../shared/context.js';
 export async function head({ page, request, item, detail, context, problem }: About): Promise<object> {
   const { services, deps } = page;
   const now = deps.clock.now();
-  const { name } = callerOf(request.principal);
+  const { name } = toBugCaller(request.principal);
   const rule = item.muted_by_rule_id;
   return {
     title: `${item.ref} ${item.title}`,
@@ -26,7 +26,7 @@ export async function head({ page, request, item, detail, context, problem }: Ab
     outside: Object.fromEntries(item.untrusted_fields.map((field) => [field, true])),
     claim: claimOf(item, now),
     mine: item.assignee === name,
-    undoable: problem.form === undefined ? undoable(item, detail.activity as Entry[], name, now) : null,
+    undoable: problem.form === undefined ? findUndoable(item, detail.activity as Entry[], name, now) : null,
     rule_url: rule === null ? null : await services.filters.page(rule),
     actions: page.actions().flatMap((action) => {
       const { label, icon, shortcut = null } = action;

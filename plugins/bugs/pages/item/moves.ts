@@ -1,6 +1,6 @@
 /** The changes of status that a person may make now, from the transition table, each as the form it needs. Pure. */
 import type { ItemStatus } from '../../../../ports/domain/bugs.js';
-import { allowed, STATUSES } from '../../item/transitions.js';
+import { isTransitionAllowed, STATUSES } from '../../item/transitions.js';
 
 export interface Move {
   to: ItemStatus;
@@ -71,7 +71,7 @@ function formOf(from: ItemStatus, to: ItemStatus): Form | null {
 
 /** @param leased an agent holds the item, so a reason is required to override the lease */
 export function movesFrom(from: ItemStatus, leased: boolean): Move[] {
-  return STATUSES.filter((to) => to !== from && allowed(from, to, 'patch')).flatMap((to) => {
+  return STATUSES.filter((to) => to !== from && isTransitionAllowed(from, to, 'patch')).flatMap((to) => {
     const form = formOf(from, to);
     if (form === null) return [];
     const { reason = 'optional', build = false, duplicate = false, danger = false, ...shown } = form;

@@ -1,6 +1,6 @@
 /** The release that brought the item, and the commits that may have. Texts of commits came from outside. */
 import type { Sighting, SuspectView } from '../../builds/release-sightings.js';
-import { commitUrl } from '../../lists/code-url.js';
+import { buildCommitUrl } from '../../lists/code-url.js';
 import type { About } from './about.js';
 
 export function releases({ detail, item }: About): object {
@@ -39,5 +39,5 @@ export function spanOf(seconds: number): string {
 
 function shownCommit(suspect: SuspectView, repository: string | null): object {
   const { files: _files, ...commit } = suspect;
-  return { ...commit, short: commit.id.slice(0, 10), url: commitUrl(repository, commit.id) };
+  return { ...commit, short: commit.id.slice(0, 10), url: buildCommitUrl(repository, commit.id) };
 }

@@ -2,7 +2,7 @@
  * An item as one text, for a colleague or an agent: what an agent gets of it over MCP (http/tool-answers.ts), in lines.
  * What came from outside stands between two lines that nobody outside can know. Pure.
  */
-import { detail } from '../../http/tool-answers.js';
+import { formatItemDetail } from '../../http/tool-answers.js';
 import type { ItemDetail } from '../../lists/lists.js';
 
 /** Of the item itself, said before the reported text. */
@@ -13,7 +13,7 @@ const DEEPEST = 8;
 
 /** @param url of the item's page. @param mark nobody outside knows it */
 export function toldText(data: ItemDetail, url: string, mark: string): string {
-  const { item, ...rest } = detail({ ...data }) as { item: Record<string, unknown> };
+  const { item, ...rest } = formatItemDetail({ ...data }) as { item: Record<string, unknown> };
   const own = OWN.flatMap((name) => (isSaid(item[name]) ? [`${name}: ${String(item[name])}`] : []));
   const reported = Object.fromEntries(
     Object.entries(item).filter(([name]) => !OWN.includes(name) && name !== 'untrusted_fields' && name !== 'id'),

@@ -1,7 +1,7 @@
 /** /bugs/{ref}: one item with everything about it (contract 80). Texts of reports came from outside. */
 import { View, type HttpRequest } from '../../../../kernel/contract.js';
 import { notFound } from '../../../../kernel/errors.js';
-import { callerOf } from '../../caller.js';
+import { toBugCaller } from '../../caller.js';
 import { part, type About, type ItemSection } from './about.js';
 import { changes } from './changes.js';
 import { crash } from './crash.js';
@@ -37,7 +37,7 @@ export async function itemView(
   request: HttpRequest,
   problem: Partial<FormProblem> = {},
 ): Promise<View> {
-  const caller = callerOf(request.principal);
+  const caller = toBugCaller(request.principal);
   const detail = await page.services.lists.detail(refOf(request), caller, { occurrences: 0 });
   const { item } = detail;
   const [doc, occurrences] = await Promise.all([

@@ -4,7 +4,7 @@
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract.js';
 import { notFound } from '../../../../kernel/errors.js';
-import { callerOf } from '../../caller.js';
+import { toBugCaller } from '../../caller.js';
 import { contextOf, suffixOf } from '../shared/context.js';
 import { orAgain, typedFields, type FormProblem } from '../shared/form.js';
 import { params, refOf, type PageDeps } from '../shared/page-deps.js';
@@ -12,7 +12,7 @@ import { params, refOf, type PageDeps } from '../shared/page-deps.js';
 const NAMED = 20;
 
 async function wanted(page: PageDeps, request: HttpRequest) {
-  const { item } = await page.services.lists.detail(refOf(request), callerOf(request.principal));
+  const { item } = await page.services.lists.detail(refOf(request), toBugCaller(request.principal));
   const query = page.reader.alikeQuery(item);
   if (query === null || item.status === 'duplicate') throw notFound('group of items like this one');
   return { item, query };
@@ -60,7 +60,7 @@ export function alikePages(page: PageDeps): PageSpec[] {
             const back = `/bugs/${item.ref}${suffixOf(contextOf(request))}`;
             const says = { does: 'Merge', done: `duplicates of ${item.ref}`, back };
             const set = { status: 'duplicate', duplicate_of: item.ref, ...(reason && { reason }) } as const;
-            const caller = callerOf(request.principal);
+            const caller = toBugCaller(request.principal);
             const run = await page.services.bulkRuns.start({ query, except: item.id, set, says }, caller);
             return new Redirect(`/bugs/bulk/runs/${run.id}`);
           },

@@ -15,9 +15,9 @@ import { invalid, ServiceError } from '../../../../kernel/errors.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
 import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../../editing/bulk.js';
-import { callerOf, type BugCaller } from '../../caller.js';
+import { toBugCaller, type BugCaller } from '../../caller.js';
 import type { Edit } from '../../item/edit.js';
-import { ends } from '../../editing/undo.js';
+import { isFinishingChange } from '../../editing/undo.js';
 import { editBody } from '../../http/schemas.js';
 import { actionOf, tagsOf, type BulkAction } from './bulk-actions.js';
 import { checked, fieldValues, orAgain, typedFields, type FormProblem } from '../shared/form.js';
@@ -73,7 +73,7 @@ async function begun(
 ): Promise<Redirect> {
   const { does, done } = action;
   const says = { does, done, back: bugsUrl(match) };
-  const { id } = await services.bulkRuns.start({ query, set, says }, callerOf(request.principal));
+  const { id } = await services.bulkRuns.start({ query, set, says }, toBugCaller(request.principal));
   return new Redirect(`/bugs/bulk/runs/${id}`);
 }
 
@@ -87,7 +87,7 @@ async function targets(
     const query = queryOf(page, request, filter);
     const [rows, count] = await Promise.all([
       services.board.rows(query, { limit: NAMED }),
-      services.bulk.count(query, callerOf(request.principal)),
+      services.bulk.count(query, toBugCaller(request.principal)),
     ]);
     return { items: rows.items, count };
   }
@@ -149,7 +149,7 @@ async function wayBack(
   updated: number,
   caller: BugCaller,
 ): Promise<string | null> {
-  if (!ends(set) || updated === 0) return null;
+  if (!isFinishingChange(set) || updated === 0) return null;
   const says = { does, done, back: bugsUrl(match) };
   const { id } = await bulkRuns.keep({ query: {}, set, says }, caller, since, updated);
   return undoPath(id);
@@ -199,7 +199,7 @@ function change(page: PageDeps, request: HttpRequest, wanted: Wanted): Promise<P
       if (query !== null && expected_count > MOST_MATCHES) return begun(page, request, wanted, query, set);
       const which = query === null ? { ids } : { filter: query, expected_count };
       const since = page.deps.clock.iso();
-      const caller = callerOf(request.principal);
+      const caller = toBugCaller(request.principal);
       const answer = await page.services.bulk.run({ ...which, set }, caller);
       return resultView(page, wanted, answer, await wayBack(page, wanted, set, since, answer.updated, caller));
     },

@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract.js';
 import { notFound } from '../../../../kernel/errors.js';
-import { callerOf } from '../../caller.js';
+import { toBugCaller } from '../../caller.js';
 import type { BulkRunDoc } from '../../item/work-documents.js';
 import { runUndoable } from '../../editing/undo.js';
 import { orAgain, type FormProblem } from '../shared/form.js';
@@ -30,7 +30,7 @@ export function runPages({ services, deps }: PageDeps): PageSpec[] {
       // The items were counted when the run began; some may have come to match since.
       of: Math.max(run.total, run.scanned, 1),
       unnamed: run.failed - run.failures.length,
-      undo: runUndoable(run, callerOf(request.principal), deps.clock.now()) ? undoPath(run.id) : null,
+      undo: runUndoable(run, toBugCaller(request.principal), deps.clock.now()) ? undoPath(run.id) : null,
       ...(running && { refresh_seconds: 2 }),
       ...problem,
     });
@@ -47,7 +47,7 @@ export function runPages({ services, deps }: PageDeps): PageSpec[] {
           'undo',
           request,
           async () => {
-            const { id } = await services.bulkRuns.undo(await need(request), callerOf(request.principal));
+            const { id } = await services.bulkRuns.undo(await need(request), toBugCaller(request.principal));
             return new Redirect(`/bugs/bulk/runs/${id}`);
           },
           (problem) => shown(request, problem),

@@ -2,8 +2,8 @@
 import type { ErrorGroup, Item } from '../../../../ports/domain/bugs.js';
 import { matches } from '../../../../ports/document.js';
 import type { BugDeps } from '../../deps.js';
-import { filterOf, type ItemQuery } from '../../item/filters.js';
-import { groupView } from '../../item/view.js';
+import { toItemFilter, type ItemQuery } from '../../item/filters.js';
+import { toGroupView } from '../../item/view.js';
 import type { ItemDoc } from '../../item/model.js';
 
 const CANDIDATES = 10;
@@ -58,7 +58,7 @@ export class Reader {
       sort: [['last_seen_at', 'desc']],
       limit: LOOKED_AT,
     });
-    const alike = filterOf(query);
+    const alike = toItemFilter(query);
     return page.items.some((other) => other.id !== doc.id && matches(other, alike));
   }
 
@@ -66,7 +66,7 @@ export class Reader {
   async alikeCount(doc: Pick<Item, 'id' | 'status' | 'project' | 'exception_class' | 'file_path'>): Promise<number> {
     const query = this.alikeQuery(doc);
     if (query === null || doc.status === 'duplicate') return 0;
-    return this.deps.items.count({ ...filterOf(query), id: { ne: doc.id } });
+    return this.deps.items.count({ ...toItemFilter(query), id: { ne: doc.id } });
   }
 
   /**
@@ -76,7 +76,7 @@ export class Reader {
   async candidates(item: Pick<ItemDoc, 'id' | 'project' | 'exception_class'>, text: string): Promise<ErrorGroup[]> {
     const filter =
       text.trim() !== ''
-        ? filterOf({ project: [item.project], q: [text] })
+        ? toItemFilter({ project: [item.project], q: [text] })
         : item.exception_class !== null && WORD.test(item.exception_class)
           ? { project: item.project, exception_class: item.exception_class }
           : { project: item.project };
@@ -89,6 +89,6 @@ export class Reader {
 
   row(doc: ItemDoc): ErrorGroup {
     const now = this.deps.clock.now();
-    return groupView(doc, now);
+    return toGroupView(doc, now);
   }
 }

@@ -9,9 +9,9 @@ import bugs from '../../../../plugins/bugs/plugin.js';
 import { definePlugin, type PluginContext } from '../../../../kernel/contract.js';
 import { BUGS, type BugsApi, type Recorded } from '../../../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../../../ports/domain/releases.js';
-import { hashOf } from '../../../../plugins/bugs/item/document-ids.js';
+import { hashWithinProject } from '../../../../plugins/bugs/item/document-ids.js';
 import type { BuildDoc, ItemDoc } from '../../../../plugins/bugs/item/model.js';
-import { judge } from '../../../../plugins/bugs/builds/regression.js';
+import { evaluateRegression } from '../../../../plugins/bugs/builds/regression.js';
 import { boot, until, type Harness } from '../../../harness.js';
 import { fakeProjects } from '../../../support/projects.js';
 import { errorReport, MANAGER, memoryFixture, report, settled, shown, type Fixture } from '../fixture.js';
@@ -101,7 +101,7 @@ describe('bugs: an item that was fixed', () => {
       fc.property(segments, segments, fc.nat({ max: 2 }), fc.nat({ max: 2 }), (build, version, x, y) => {
         const item = { resolved_in_build: spell(build, x), resolved_at: null, closed_at: null };
         const expected = compare(version, build) >= 0 ? 'regression' : 'late';
-        expect(judge(item, spell(version, y), 0, [])).to.equal(expected);
+        expect(evaluateRegression(item, spell(version, y), 0, [])).to.equal(expected);
       }),
     );
   });
@@ -234,7 +234,7 @@ describe('bugs: release.published', () => {
     const id = await waiting('Missed', '3.1.0');
     // A publish that was cut off between its first write and its second.
     const build: BuildDoc = {
-      id: hashOf('alpha', '3.1'),
+      id: hashWithinProject('alpha', '3.1'),
       project: 'alpha',
       version: '3.1',
       build: null,

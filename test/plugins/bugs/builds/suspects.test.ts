@@ -1,6 +1,6 @@
 /** Which commits of a release may have brought an error. */
 import { expect } from 'chai';
-import { pathsOf, suspectsOf } from '../../../../plugins/bugs/builds/suspects.js';
+import { listTracePaths, rankSuspectCommits } from '../../../../plugins/bugs/builds/suspects.js';
 import { staysLinear } from '../../../support/work.js';
 import type { BuildCommit } from '../../../../ports/domain/releases.js';
 
@@ -12,7 +12,7 @@ const commit = (id: string, ...files: string[]): BuildCommit => ({
   files,
 });
 const order = (commits: readonly BuildCommit[], paths: readonly string[]): [string, string | null][] =>
-  suspectsOf(commits, paths).map(({ id, touched }) => [id, touched]);
+  rankSuspectCommits(commits, paths).map(({ id, touched }) => [id, touched]);
 
 describe('bugs: suspect commits', () => {
   it('come by the place of their file in the trace, then newest first, and the others after them', () => {
@@ -23,7 +23,7 @@ describe('bugs: suspect commits', () => {
       commit('older', 'web/src/cart.js'),
     ];
     const trace = 'TypeError: x\n    at total (/app/src/cart.js:3:7)\n    at checkout (/app/src/shop.js:9:1)';
-    expect(order(commits, pathsOf('/app/src/cart.js', trace))).to.deep.equal([
+    expect(order(commits, listTracePaths('/app/src/cart.js', trace))).to.deep.equal([
       ['newer', 'web/src/cart.js'],
       ['older', 'web/src/cart.js'],
       ['caller', 'web/src/shop.js'],
@@ -40,20 +40,22 @@ describe('bugs: suspect commits', () => {
     ['Go', 'panic: x\n\tmain.total()\n\t/src/shop/cart.go:9 +0x1d', 'shop/cart.go'],
   ] as const)
     it(`are found by a trace of ${what}`, () => {
-      expect(order([commit('other', 'x/y.z'), commit('it', file)], pathsOf(null, trace))[0]).to.deep.equal([
+      expect(order([commit('other', 'x/y.z'), commit('it', file)], listTracePaths(null, trace))[0]).to.deep.equal([
         'it',
         file,
       ]);
     });
 
   it('are not taken for a file of the same name in another folder', () => {
-    expect(order([commit('it', 'admin/index.js')], pathsOf('shop/index.js', null))).to.deep.equal([['it', null]]);
+    expect(order([commit('it', 'admin/index.js')], listTracePaths('shop/index.js', null))).to.deep.equal([
+      ['it', null],
+    ]);
   });
 
   it('take a hostile trace in linear time', () => {
     staysLinear(() => {
       for (const piece of ['.', ':', 'a.', 'a:1:', '/', '\\', ':1', '('])
-        pathsOf(piece.repeat(9_999), piece.repeat(99_999));
+        listTracePaths(piece.repeat(9_999), piece.repeat(99_999));
     });
   });
 });

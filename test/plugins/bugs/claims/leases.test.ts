@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
-import { filterFor } from '../../../../plugins/bugs/item/filters.js';
+import { toCallerFilter } from '../../../../plugins/bugs/item/filters.js';
 import type { Handed } from '../../../../plugins/bugs/claims/next.js';
 import { ManualClock } from '../../../../testing/clock.js';
 import { attempt, dying } from '../dying.js';
@@ -197,10 +197,10 @@ describe('bugs: leases', () => {
   it('narrows by filters and by the token’s project', async () => {
     const other = (await fixture.bugs.record(report({ project: 'beta', tags: ['ui'] }))).id;
     const bound: BugCaller = { ...MANAGER, project: 'beta' };
-    const granted = await fixture.nextItem.next(bound, {}, filterFor(bound, {}));
+    const granted = await fixture.nextItem.next(bound, {}, toCallerFilter(bound, {}));
     expect(granted.item?.id).to.equal(other);
-    expect(await fixture.nextItem.next(bound, {}, filterFor(bound, {}))).to.include({ item: null });
-    expect(() => filterFor(bound, { project: ['alpha'] }))
+    expect(await fixture.nextItem.next(bound, {}, toCallerFilter(bound, {}))).to.include({ item: null });
+    expect(() => toCallerFilter(bound, { project: ['alpha'] }))
       .to.throw(ServiceError)
       .with.property('code', 'insufficient_scope');
     expect(await codeOf(fixture.leases.claim(id, bound, {}))).to.equal('not_found');

@@ -3,8 +3,8 @@
  * leases).
  */
 import { expect } from 'chai';
-import { ChangeSet, unfiledIn } from '../../../../plugins/bugs/item/change-set.js';
-import { activityOf } from '../../../../plugins/bugs/store/item-outbox.js';
+import { ChangeSet, listPendingEntries } from '../../../../plugins/bugs/item/change-set.js';
+import { toActivityDocument } from '../../../../plugins/bugs/store/item-outbox.js';
 import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
 import type { ManualClock } from '../../../../testing/clock.js';
 import { attempt, dying } from '../dying.js';
@@ -161,10 +161,10 @@ for (const engine of STORES) {
         const token = await fetched();
         fixture.clock.advance(1_000);
         const item = await fixture.deps.items.get(id);
-        const unfiled = item === null ? [] : unfiledIn(item);
+        const unfiled = item === null ? [] : listPendingEntries(item);
         if (item === null) throw new Error('it is gone');
         expect(unfiled.map(({ name }) => name)).to.deep.equal(['created', 'claimed']);
-        for (const entry of unfiled) await fixture.deps.activity.insert(activityOf(item, entry));
+        for (const entry of unfiled) await fixture.deps.activity.insert(toActivityDocument(item, entry));
         expect(new ChangeSet(item, 'nobody', fixture.clock.iso(), fixture.deps.ids).written).to.deep.equal([]);
         await fixture.leases.renew(id, MANAGER, { claim_token: token });
         await settled(fixture);

@@ -1,6 +1,6 @@
 /** One change for many items (contract 20, endpoints: `POST /bugs/bulk`). */
 import { expect } from 'chai';
-import { routes } from '../../../../plugins/bugs/http/routes.js';
+import { buildBugRoutes } from '../../../../plugins/bugs/http/routes.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Collection } from '../../../../ports/store.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
@@ -278,7 +278,7 @@ describe('bugs: bulk', () => {
     const fixture = await memoryFixture();
     const id = await itemIn(fixture, 'open');
     const limits = { ...NO_LIMITS, bulk_per_minute: 2 };
-    const server = await TestServer.create({ routes: routes(fixture) }, { limits });
+    const server = await TestServer.create({ routes: buildBugRoutes(fixture) }, { limits });
     const bulk = () =>
       server.ask('POST', `${BASE}/bugs/bulk`, { bearer: MANAGE, json: { ids: [id], set: { title: 'x' } } });
     expect((await bulk()).status).to.equal(200);

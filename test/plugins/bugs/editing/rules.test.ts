@@ -1,8 +1,8 @@
 /** Severity, regression, muting and releases (contract 20, severity, regression, release; contract 21, ignore rules). */
 import { expect } from 'chai';
 import { compareVersions, isVersion } from '../../../../lib/versions.js';
-import { judge } from '../../../../plugins/bugs/builds/regression.js';
-import { slotOf } from '../../../../plugins/bugs/item/sampling.js';
+import { evaluateRegression } from '../../../../plugins/bugs/builds/regression.js';
+import { chooseSlot } from '../../../../plugins/bugs/item/sampling.js';
 import { HOT_QUERIES } from '../hot-queries.js';
 import { COLLECTIONS } from '../../../../plugins/bugs/collections.js';
 import { errorReport, itemIn, MANAGER, memoryFixture, report, settled, shown, type Fixture } from '../fixture.js';
@@ -61,17 +61,19 @@ describe('bugs: pure rules', () => {
   ];
   for (const [name, fields, version, after, verdict] of cases) {
     it(`evaluates ${name}: ${verdict}`, () => {
-      expect(judge(fixed(fields), version, at + after, [{ version: '2.0', build: 'nightly' }])).to.equal(verdict);
+      expect(evaluateRegression(fixed(fields), version, at + after, [{ version: '2.0', build: 'nightly' }])).to.equal(
+        verdict,
+      );
     });
   }
 
   it('fills 50 slots, then draws fairly', () => {
-    expect(Array.from({ length: 50 }, (_, i) => slotOf(i + 1, () => 0.99))).to.deep.equal(
+    expect(Array.from({ length: 50 }, (_, i) => chooseSlot(i + 1, () => 0.99))).to.deep.equal(
       Array.from({ length: 50 }, (_, i) => i),
     );
-    expect(slotOf(51, () => 0.999)).to.equal(null);
-    expect(slotOf(51, () => 0)).to.equal(5);
-    expect(slotOf(1000, () => 44 / 995)).to.equal(49);
+    expect(chooseSlot(51, () => 0.999)).to.equal(null);
+    expect(chooseSlot(51, () => 0)).to.equal(5);
+    expect(chooseSlot(1000, () => 44 / 995)).to.equal(49);
   });
 
   it('declares for every hot query an index, values of which few documents have one, or an index of its order', () => {

@@ -1,7 +1,7 @@
 /** Reports of users of error trackers, from the event or body to the group (contract 21, grouping and amendments). */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
-import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
 import type { ErrorBody } from '../../../../plugins/errorstream/body.js';
 import { reportOf as toReport } from '../../../../plugins/errorstream/report.js';
 import { reportOf as readEvent } from '../../../../plugins/sentry/event.js';
@@ -39,8 +39,8 @@ describe('grouping: field reports', () => {
     it(`${name}: ${expected}`, () => {
       const found = inputs.map(read);
       const [first] = found;
-      expect(new Set(found.map((report) => groupingOf(report).dedup_key)).size).to.equal(groups);
-      if (origin !== undefined) expect(groupingOf(first as Report).origin).to.equal(origin);
+      expect(new Set(found.map((report) => computeGrouping(report).dedup_key)).size).to.equal(groups);
+      if (origin !== undefined) expect(computeGrouping(first as Report).origin).to.equal(origin);
       if (title !== undefined) expect(first?.title).to.equal(title);
     });
 
@@ -52,8 +52,8 @@ describe('grouping: field reports', () => {
   });
 
   it('names the async method of a state machine', () =>
-    expect(groupingOf(named('dotnet-async-state-machine')[0] as Report).origin).to.equal('acme.job.runasync'));
+    expect(computeGrouping(named('dotnet-async-state-machine')[0] as Report).origin).to.equal('acme.job.runasync'));
 
   it('names the file that Ruby evaluates a text in', () =>
-    expect(groupingOf(named('ruby-eval-line')[0] as Report).origin).to.equal('app/x.rb'));
+    expect(computeGrouping(named('ruby-eval-line')[0] as Report).origin).to.equal('app/x.rb'));
 });

@@ -1,7 +1,7 @@
 /** Stack traces of each language: the frame that the error comes from (contract 21, first frame). */
 import { expect } from 'chai';
-import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
-import { firstFrame, parseFrames } from '../../../../plugins/bugs/grouping/frames.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
+import { findFirstFrame, parseFrames } from '../../../../plugins/bugs/grouping/frames.js';
 
 /** name → stack, then origin, line number and index of the crash's line. */
 const STACKS: Record<string, readonly [string, string, number | null, number]> = {
@@ -233,7 +233,7 @@ const STACKS: Record<string, readonly [string, string, number | null, number]> =
   Lua: ['lua: src/cart.lua:12: bad\nstack traceback:\n\t[C]: in function', 'src/cart.lua', 12, 0],
 };
 
-const originOf = (stack_trace: string): string => groupingOf({ type: 'bug', project: 'p', stack_trace }).origin;
+const originOf = (stack_trace: string): string => computeGrouping({ type: 'bug', project: 'p', stack_trace }).origin;
 
 describe('grouping: first frame', () => {
   for (const [name, [stack, origin, line_no, line]] of Object.entries(STACKS)) {
@@ -246,7 +246,7 @@ describe('grouping: first frame', () => {
 
     it(`${name}: CRLF is LF, and other lines decide nothing`, () => {
       expect(originOf(stack.replaceAll('\n', '\r\n'))).to.equal(origin);
-      expect(firstFrame(`${stack}\n`)).to.deep.include(firstFrame(stack));
+      expect(findFirstFrame(`${stack}\n`)).to.deep.include(findFirstFrame(stack));
     });
   }
 

@@ -1,7 +1,7 @@
 /** Generated parts of names, files and addresses (contract 21, amendments): both directions, language by language. */
 import { expect } from 'chai';
-import { normaliseFunction, normaliseOrigin } from '../../../../plugins/bugs/grouping/origin.js';
-import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
+import { normalizeFunction, normalizeOrigin } from '../../../../plugins/bugs/grouping/origin.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
 import { maskGeneratedName, maskNamesInText } from '../../../../lib/text/generated-names.js';
 
 type Pairs = readonly (readonly [string, string])[];
@@ -165,7 +165,7 @@ describe('generated names', () => {
       });
   for (const [a, b] of OTHER_NAMES)
     it(`${JSON.stringify(a)} is not ${JSON.stringify(b)}`, () =>
-      expect(normaliseFunction(a)).not.to.equal(normaliseFunction(b)));
+      expect(normalizeFunction(a)).not.to.equal(normalizeFunction(b)));
 
   it('leaves prices and words in messages alone', () => {
     for (const text of ['costs US$5 more', 'a total of $42', 'utf8 and base64', 'closure #tag', 'a__b', 'x @ 12'])
@@ -174,7 +174,7 @@ describe('generated names', () => {
 
   it('is part of the key where a class has such a name', () => {
     const key = (exception_class: string): string =>
-      groupingOf({ type: 'error', project: 'p', error_message: 'm', exception_class }).dedup_key;
+      computeGrouping({ type: 'error', project: 'p', error_message: 'm', exception_class }).dedup_key;
     expect(key('com.acme.Pay$1')).to.equal(key('com.acme.Pay$2'));
     expect(key('com.acme.Pay$Late')).not.to.equal(key('com.acme.Pay$Early'));
     expect(key('#<Class:0x000055d0c8a1f0a8>')).to.equal(key('#<Class:0x00007fbeef00aa10>'));
@@ -293,7 +293,7 @@ const OTHER_FILES: Pairs = [
 describe('generated parts of files', () => {
   for (const [kind, pairs] of Object.entries(SAME_FILES))
     for (const [a, b] of pairs)
-      it(`${kind}: ${a} is one with ${b}`, () => expect(normaliseOrigin(a)).to.equal(normaliseOrigin(b)));
+      it(`${kind}: ${a} is one with ${b}`, () => expect(normalizeOrigin(a)).to.equal(normalizeOrigin(b)));
   for (const [a, b] of OTHER_FILES)
-    it(`${a} is not ${b}`, () => expect(normaliseOrigin(a)).not.to.equal(normaliseOrigin(b)));
+    it(`${a} is not ${b}`, () => expect(normalizeOrigin(a)).not.to.equal(normalizeOrigin(b)));
 });

@@ -1,12 +1,12 @@
 /** Messages and files: which two are one group (contract 21, grouping key). */
 import { expect } from 'chai';
 import { cases } from '../../../support/vectors.js';
-import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
-import { normaliseOrigin } from '../../../../plugins/bugs/grouping/origin.js';
-import { mask, type MaskOptions } from '../../../../plugins/bugs/grouping/mask.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
+import { normalizeOrigin } from '../../../../plugins/bugs/grouping/origin.js';
+import { maskText, type MaskOptions } from '../../../../plugins/bugs/grouping/mask.js';
 
 const keysOf = ({ file, ...body }: Record<string, string>) =>
-  groupingOf({ type: 'bug', project: '', file_path: file ?? null, ...body });
+  computeGrouping({ type: 'bug', project: '', file_path: file ?? null, ...body });
 
 /** Two known keys, or one report without origin that meets the other. */
 function meet(a: ReturnType<typeof keysOf>, b: ReturnType<typeof keysOf>): boolean {
@@ -205,7 +205,7 @@ describe('grouping: messages', () => {
   const key = (error_message: string): string => keysOf({ error_message }).dedup_key;
   for (const [a, b] of SAME)
     it(`one group: ${JSON.stringify(a)}`, () => {
-      expect(mask(a.replaceAll('\r', ''))).to.be.a('string');
+      expect(maskText(a.replaceAll('\r', ''))).to.be.a('string');
       expect(keysOf({ error_message: a }).masked).to.equal(keysOf({ error_message: b }).masked);
       expect(key(a)).to.equal(key(b));
     });
@@ -225,15 +225,15 @@ describe('grouping: messages', () => {
       prefixed_ids: ['pi_3Pph39e', 'pi_<id>'],
     };
     for (const [name, [text, masked]] of Object.entries(samples)) {
-      expect(mask(text)).to.equal(masked);
-      expect(mask(text, { [name]: false })).to.equal(text);
+      expect(maskText(text)).to.equal(masked);
+      expect(maskText(text, { [name]: false })).to.equal(text);
     }
   });
 
   it('switches off several', () => {
     const text = 'a@b.de 10.0.0.1 123456';
-    expect(mask(text)).to.equal('<email> <ip> <number>');
-    expect(mask(text, { emails: false, ip_addresses: false, numbers: false })).to.equal(text);
+    expect(maskText(text)).to.equal('<email> <ip> <number>');
+    expect(maskText(text, { emails: false, ip_addresses: false, numbers: false })).to.equal(text);
   });
 });
 
@@ -278,12 +278,12 @@ describe('grouping: origin', () => {
     ['./a/../b.js', 'a/b.js'],
     ['  ', ''],
   ];
-  for (const [file, origin] of ORIGINS) it(file, () => expect(normaliseOrigin(file)).to.equal(origin));
+  for (const [file, origin] of ORIGINS) it(file, () => expect(normalizeOrigin(file)).to.equal(origin));
 });
 
 describe('grouping: a file and its function', () => {
   const origin = (file_path: string | null, function_name: string | null): string =>
-    groupingOf({ type: 'error', project: 'p', error_message: 'm', file_path, function_name }).origin;
+    computeGrouping({ type: 'error', project: 'p', error_message: 'm', file_path, function_name }).origin;
 
   it('are one origin', () => {
     expect(origin('/srv/shop/cart/cart.go', '(*Cart).Total')).to.equal('cart/cart.go#(*Cart).Total');
@@ -300,7 +300,7 @@ describe('grouping: a file and its function', () => {
 
 describe('grouping: a template', () => {
   const masked = (error_message: string, message_template: string | null): string =>
-    groupingOf({ type: 'error', project: 'p', error_message, message_template }).masked;
+    computeGrouping({ type: 'error', project: 'p', error_message, message_template }).masked;
 
   it('is masked in place of the message', () => {
     expect(masked('login of bob failed', 'login of %s failed')).to.equal('login of %s failed');
@@ -315,24 +315,24 @@ describe('grouping: the key', () => {
   const base = { type: 'bug', project: 'p', error_message: 'm', exception_class: 'E', file_path: 'src/a.js' };
 
   it('has its form and its parts', () => {
-    const keys = groupingOf(base);
+    const keys = computeGrouping(base);
     expect(keys.dedup_key).to.match(/^v2:[0-9a-f]{40}$/);
     expect(keys).to.include({ origin: 'src/a.js', masked: 'm' });
-    expect(keys.bare_key).to.equal(groupingOf({ ...base, file_path: null }).dedup_key);
-    expect(groupingOf({ ...base, file_path: '' }).bare_key).to.equal(keys.bare_key);
+    expect(keys.bare_key).to.equal(computeGrouping({ ...base, file_path: null }).dedup_key);
+    expect(computeGrouping({ ...base, file_path: '' }).bare_key).to.equal(keys.bare_key);
   });
 
   it('is the one published for these parts', () => {
-    expect(groupingOf(base).dedup_key).to.equal('v2:c67aa23c80dddf013c89d7ea85a53e538e82b3db');
+    expect(computeGrouping(base).dedup_key).to.equal('v2:c67aa23c80dddf013c89d7ea85a53e538e82b3db');
   });
 
   it('takes the title without a message', () => {
-    const titled = groupingOf({ ...base, error_message: ' \r\n ', title: 'order 123456' });
+    const titled = computeGrouping({ ...base, error_message: ' \r\n ', title: 'order 123456' });
     expect(titled.masked).to.equal('order <number>');
   });
 
   it('compares titles of features without punctuation', () => {
-    const feature = (title: string) => groupingOf({ type: 'feature', project: 'p', title }).dedup_key;
+    const feature = (title: string) => computeGrouping({ type: 'feature', project: 'p', title }).dedup_key;
     expect(feature('Add dark mode!')).to.equal(feature(' add  Dark-Mode'));
     expect(feature('Add light mode')).not.to.equal(feature('Add dark mode'));
     expect(feature('!!!')).not.to.equal(feature('???'));
@@ -340,20 +340,20 @@ describe('grouping: the key', () => {
 
   it('lets a fingerprint replace origin and message', () => {
     const printed = (fingerprint: string[], file_path: string | null = 'a.js', error_message = 'm') =>
-      groupingOf({ ...base, file_path, error_message, fingerprint });
+      computeGrouping({ ...base, file_path, error_message, fingerprint });
     expect(printed(['x']).dedup_key).to.equal(printed(['x'], 'b.js', 'n').dedup_key);
     expect(printed(['x'])).to.include({ origin: '', bare_key: printed(['x']).dedup_key });
     expect(printed(['x']).dedup_key).not.to.equal(printed(['y']).dedup_key);
     expect(printed(['x', 'y']).dedup_key).not.to.equal(printed(['xy']).dedup_key);
-    expect(printed(['{{ default }}'], 'src/a.js').dedup_key).to.equal(groupingOf(base).dedup_key);
+    expect(printed(['{{ default }}'], 'src/a.js').dedup_key).to.equal(computeGrouping(base).dedup_key);
     expect(printed(['{{default}}', 'x'], 'b.js').dedup_key).not.to.equal(printed(['{{ default }}', 'x']).dedup_key);
     expect(printed(['{{ default }}', 'x'], 'b.js').bare_key).to.equal(printed(['{{ default }}', 'x'], null).dedup_key);
-    expect(printed([], 'src/a.js').dedup_key).to.equal(groupingOf(base).dedup_key);
+    expect(printed([], 'src/a.js').dedup_key).to.equal(computeGrouping(base).dedup_key);
   });
 
   it('lets no part reach into the next', () => {
-    const a = groupingOf({ ...base, exception_class: 'E\u001fx', file_path: 'y' });
-    const b = groupingOf({ ...base, exception_class: 'E', file_path: 'x\u001fy' });
+    const a = computeGrouping({ ...base, exception_class: 'E\u001fx', file_path: 'y' });
+    const b = computeGrouping({ ...base, exception_class: 'E', file_path: 'x\u001fy' });
     expect(a.dedup_key).not.to.equal(b.dedup_key);
   });
 });

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseFrames } from '../../../../plugins/bugs/grouping/frames.js';
-import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
-import { mask } from '../../../../plugins/bugs/grouping/mask.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
+import { maskText } from '../../../../plugins/bugs/grouping/mask.js';
 import { staysLinear } from '../../../support/work.js';
 
 const hex = (length: number): fc.Arbitrary<string> =>
@@ -61,7 +61,8 @@ const KINDS: Record<string, { of: fc.Arbitrary<string>; in: (value: string) => s
   },
 };
 
-const keyOf = (error_message: string): string => groupingOf({ type: 'bug', project: 'p', error_message }).dedup_key;
+const keyOf = (error_message: string): string =>
+  computeGrouping({ type: 'bug', project: 'p', error_message }).dedup_key;
 
 describe('grouping: masking', () => {
   for (const [name, kind] of Object.entries(KINDS))
@@ -117,8 +118,8 @@ describe('grouping: masking', () => {
   it('masks a masked text to itself', () =>
     fc.assert(
       fc.property(message, fc.constantFrom('', ' '), (pieces, glue) => {
-        const once = mask(pieces.join(glue));
-        expect(mask(once)).to.equal(once);
+        const once = maskText(pieces.join(glue));
+        expect(maskText(once)).to.equal(once);
       }),
       { numRuns: 1000 },
     ));
@@ -146,7 +147,7 @@ describe('grouping: masking', () => {
             file_path: message_,
             fingerprint,
           };
-          expect(groupingOf(report).dedup_key).to.match(/^v2:[0-9a-f]{40}$/);
+          expect(computeGrouping(report).dedup_key).to.match(/^v2:[0-9a-f]{40}$/);
           expect(parseFrames(stack_trace).filter((frame) => frame.crash).length).to.be.at.most(1);
         },
       ),
@@ -314,11 +315,11 @@ describe('grouping: hostile input', () => {
         unit.repeat(SIZE / unit.length),
       )) {
         const all = { title: text, error_message: text, stack_trace: text, exception_class: text };
-        staysLinear(() => groupingOf({ type: 'bug', project: 'p', ...all }));
-        staysLinear(() => groupingOf({ type: 'feature', project: 'p', title: text, file_path: text }));
+        staysLinear(() => computeGrouping({ type: 'bug', project: 'p', ...all }));
+        staysLinear(() => computeGrouping({ type: 'feature', project: 'p', title: text, file_path: text }));
         staysLinear(() => parseFrames(text));
         const fingerprint = [text, '{{ default }}', ...Array.from({ length: 99 }, () => atom)];
-        staysLinear(() => groupingOf({ type: text, project: text, ...all, file_path: text, fingerprint }));
+        staysLinear(() => computeGrouping({ type: text, project: text, ...all, file_path: text, fingerprint }));
       }
     });
 });

@@ -1,7 +1,7 @@
 /** Values in messages that runtimes, parsers, databases and bundlers write (contract 21, amendments): both directions. */
 import { expect } from 'chai';
-import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
-import { mask } from '../../../../plugins/bugs/grouping/mask.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
+import { maskText } from '../../../../plugins/bugs/grouping/mask.js';
 import { titleOf } from '../../../../lib/text/error-title.js';
 
 type Pairs = readonly (readonly [string, string])[];
@@ -239,15 +239,15 @@ const OTHER: Pairs = [
 ];
 
 const keyOf = (error_message: string, exception_class = 'E'): string =>
-  groupingOf({ type: 'error', project: 'p', error_message, exception_class, file_path: 'src/a.js' }).dedup_key;
+  computeGrouping({ type: 'error', project: 'p', error_message, exception_class, file_path: 'src/a.js' }).dedup_key;
 
 describe('values in messages', () => {
   for (const [kind, pairs] of Object.entries(SAME))
     for (const [a, b] of pairs)
       it(`${kind}: ${JSON.stringify(a)}`, () => {
-        expect(mask(a)).to.equal(mask(b));
+        expect(maskText(a)).to.equal(maskText(b));
         expect(keyOf(a)).to.equal(keyOf(b));
-        expect(mask(mask(a))).to.equal(mask(a));
+        expect(maskText(maskText(a))).to.equal(maskText(a));
       });
   for (const [a, b] of OTHER) it(`two groups: ${JSON.stringify(a)}`, () => expect(keyOf(a)).not.to.equal(keyOf(b)));
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { cases } from '../../../support/vectors.js';
 import { urgencyOf } from '../../../../lib/urgency.js';
-import { reportOf, type ReportBody } from '../../../../plugins/bugs/http/report-body.js';
+import { parseReportBody, type ReportBody } from '../../../../plugins/bugs/http/report-body.js';
 import type { ErrorLevel, Report } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, memoryFixture, settled } from '../fixture.js';
 
@@ -32,7 +32,7 @@ describe('bugs: grouping vectors', () => {
       const native = endpoint.startsWith('/api/errors/');
       const ids: string[] = [];
       for (const body of [a, b]) {
-        const report = native ? errorOf(body) : reportOf(body as unknown as ReportBody, MANAGER).report;
+        const report = native ? errorOf(body) : parseReportBody(body as unknown as ReportBody, MANAGER).report;
         ids.push((await fixture.bugs.record(report)).id);
       }
       expect(ids[0] === ids[1]).to.equal(same_group);

@@ -1,13 +1,13 @@
 /** What a grouping rule fits and makes of a report, and that no pattern or report takes long. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { keyedBy } from '../../../../plugins/bugs/grouprules/ruled-input.js';
-import { groupingOf, type GroupingInput } from '../../../../plugins/bugs/grouping/key.js';
+import { applyRuling } from '../../../../plugins/bugs/grouprules/ruled-input.js';
+import { computeGrouping, type GroupingInput } from '../../../../plugins/bugs/grouping/key.js';
 import { compileRule, RuleProblem, type Ruling } from '../../../../plugins/bugs/grouprules/compiled-rule.js';
 import type { GroupingRule } from '../../../../plugins/bugs/grouping/grouping-rule.js';
 import { GroupingRuleSet } from '../../../../plugins/bugs/grouprules/rule-set.js';
 import { RuleSubject } from '../../../../plugins/bugs/grouprules/subject.js';
-import { wildcard } from '../../../../plugins/bugs/grouprules/wildcard.js';
+import { compileWildcard } from '../../../../plugins/bugs/grouprules/wildcard.js';
 import { staysLinear } from '../../../support/work.js';
 
 const rule = (fields: Partial<GroupingRule> = {}): GroupingRule => ({
@@ -115,7 +115,7 @@ describe('grouping rules: what is made of a report', () => {
   it('groups by the fingerprint in any class without {{ default }}, and also by class with it', () => {
     const keyOf = (fields: Partial<GroupingRule>, given: Partial<GroupingInput>): string => {
       const report = { ...REPORT, ...given };
-      return keyedBy(report, rulingOf(fields, given), {}).dedup_key;
+      return applyRuling(report, rulingOf(fields, given), {}).dedup_key;
     };
     const both = (fingerprint: string[]): string[] => [
       keyOf({ message: 'answer', fingerprint }, {}),
@@ -127,15 +127,15 @@ describe('grouping rules: what is made of a report', () => {
     expect(c).not.to.equal(d);
     const [e, f] = both(['db', '{{ default }}']);
     expect(e).not.to.equal(f);
-    expect(e).to.equal(groupingOf({ ...REPORT, fingerprint: ['db', '{{ default }}'] }).dedup_key);
+    expect(e).to.equal(computeGrouping({ ...REPORT, fingerprint: ['db', '{{ default }}'] }).dedup_key);
   });
 
   it('a title alone changes no key, nor does a rule that does not fit', () => {
-    const automatic = groupingOf(REPORT);
-    const titled = keyedBy(REPORT, rulingOf({ message: 'answer', fingerprint: null, title: 'T' }), {});
+    const automatic = computeGrouping(REPORT);
+    const titled = applyRuling(REPORT, rulingOf({ message: 'answer', fingerprint: null, title: 'T' }), {});
     expect(titled).to.include(automatic);
     expect(titled).not.to.have.property('rule_id');
-    expect(keyedBy(REPORT, null, {})).to.include(automatic);
+    expect(applyRuling(REPORT, null, {})).to.include(automatic);
   });
 
   it('the first rule that fits decides; one that is disabled or cannot be compiled is passed over', () => {
@@ -200,7 +200,7 @@ describe('grouping rules: any input', () => {
       fc.property(form, text, (given, of) => {
         const parts = given.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
         const expected = new RegExp(`^${parts.join('[^]*')}$`, 'i').test(of);
-        expect(wildcard(given)(of)).to.equal(expected);
+        expect(compileWildcard(given)(of)).to.equal(expected);
       }),
       { numRuns: 2_000 },
     );
@@ -230,7 +230,7 @@ describe('grouping rules: any input', () => {
           const of = new RuleSubject(report, {});
           const ruling = compiled.fits(of) ? compiled.ruling(of) : null;
           if (ruling?.title) expect(Array.from(ruling.title).length).to.be.at.most(200);
-          return keyedBy(report, ruling, {}).dedup_key;
+          return applyRuling(report, ruling, {}).dedup_key;
         };
         const key = made();
         expect(key).to.match(/^v2:[0-9a-f]{40}$/);

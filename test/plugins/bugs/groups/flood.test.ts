@@ -1,8 +1,8 @@
 /** Messages whose ids no mask knows (contract 21, flood). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { coarse, isCoarse } from '../../../../plugins/bugs/grouping/coarse.js';
-import { hashOf } from '../../../../plugins/bugs/item/document-ids.js';
+import { toCoarseText, isCoarse } from '../../../../plugins/bugs/grouping/coarse.js';
+import { hashWithinProject } from '../../../../plugins/bugs/item/document-ids.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, MASTER, memoryFixture, report, settled, type Fixture } from '../fixture.js';
 
@@ -79,7 +79,7 @@ describe('bugs: flood', () => {
     const [entry] = first;
     const key = entry?.key ?? '';
     await fixture.deps.floods.change({ id }, { unset: ['first'] });
-    const of = hashOf('alpha', key);
+    const of = hashWithinProject('alpha', key);
     await fixture.deps.keys.insert({ id: of, project: 'alpha', key, item_id: made[7] ?? '' });
     expect((await fixture.bugs.record(strange(30))).id).to.equal(made[7]);
   });
@@ -117,7 +117,7 @@ describe('bugs: flood', () => {
 
   it('finds the coarse texts of a single message', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[ab1 ]*(<word>)?$/));
-    fc.assert(fc.property(text, (one) => isCoarse(coarse(one)) || coarse(one) === one));
+    fc.assert(fc.property(text, (one) => isCoarse(toCoarseText(one)) || toCoarseText(one) === one));
   });
 
   it('accepts another class, origin, type or wording', async () => {
@@ -146,11 +146,13 @@ describe('bugs: flood', () => {
   });
 
   it('masks every word with a digit, and nothing else', () => {
-    expect(coarse('no seat 12A in hall=Q7 (x9.2/b), <id>')).to.equal('no seat <word> in hall=<word> (<word>), <id>');
+    expect(toCoarseText('no seat 12A in hall=Q7 (x9.2/b), <id>')).to.equal(
+      'no seat <word> in hall=<word> (<word>), <id>',
+    );
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(coarse(text)).not.to.match(/\d/);
-        expect(coarse(coarse(text))).to.equal(coarse(text));
+        expect(toCoarseText(text)).not.to.match(/\d/);
+        expect(toCoarseText(toCoarseText(text))).to.equal(toCoarseText(text));
       }),
     );
   });

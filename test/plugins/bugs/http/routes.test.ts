@@ -2,7 +2,7 @@
 import { fakeAccess } from '../../../support/access.js';
 import { expect } from 'chai';
 import plugin from '../../../../plugins/bugs/plugin.js';
-import { routes } from '../../../../plugins/bugs/http/routes.js';
+import { buildBugRoutes } from '../../../../plugins/bugs/http/routes.js';
 import { definePlugin } from '../../../../kernel/contract.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import { boot } from '../../../harness.js';
@@ -18,7 +18,7 @@ describe('bugs: routes', () => {
   let server: TestServer;
   beforeEach(async () => {
     fixture = await memoryFixture();
-    server = await TestServer.create({ routes: routes(fixture) });
+    server = await TestServer.create({ routes: buildBugRoutes(fixture) });
   });
   afterEach(() => settled(fixture));
 
@@ -41,7 +41,10 @@ describe('bugs: routes', () => {
     ] as unknown as Item;
 
   it('charges a bulk change by its items: each hundred are a call', async () => {
-    server = await TestServer.create({ routes: routes(fixture) }, { limits: { ...NO_LIMITS, bulk_per_minute: 4 } });
+    server = await TestServer.create(
+      { routes: buildBugRoutes(fixture) },
+      { limits: { ...NO_LIMITS, bulk_per_minute: 4 } },
+    );
     const bulk = (n: number): Promise<Asked> =>
       ask('POST', '/bugs/bulk', MANAGE, {
         ids: Array.from({ length: n }, (_, i) => `alpha-${i + 1}`),

@@ -1,10 +1,10 @@
 /** What an agent reads of an occurrence: little, and nothing that it needs is left out. */
 import { expect } from 'chai';
-import { taken } from '../../../../plugins/bugs/http/tool-answers.js';
-import { compact } from '../../../../plugins/bugs/http/tool-occurrence.js';
+import { formatClaim } from '../../../../plugins/bugs/http/tool-answers.js';
+import { compactOccurrence } from '../../../../plugins/bugs/http/tool-occurrence.js';
 
 const SDK = { source: 'sdk' };
-const steps = (breadcrumbs: unknown[]): unknown => compact({ breadcrumbs }, SDK)['breadcrumbs'];
+const steps = (breadcrumbs: unknown[]): unknown => compactOccurrence({ breadcrumbs }, SDK)['breadcrumbs'];
 
 describe('bugs: occurrences for agents', () => {
   it('breadcrumbs are lines, newest first; equal steps in a row are one', () => {
@@ -31,8 +31,11 @@ describe('bugs: occurrences for agents', () => {
     );
     for (const timestamp of [-1, Number.NaN, 1e300, {}, 'yesterday'])
       expect(steps([{ timestamp, message: 'x' }])).to.equal('x');
-    expect(compact({ breadcrumbs: [] }, SDK)).to.deep.equal({ breadcrumbs: [] });
-    expect(compact({ breadcrumbs: null, host: 'web-1' }, SDK)).to.deep.equal({ breadcrumbs: null, host: 'web-1' });
+    expect(compactOccurrence({ breadcrumbs: [] }, SDK)).to.deep.equal({ breadcrumbs: [] });
+    expect(compactOccurrence({ breadcrumbs: null, host: 'web-1' }, SDK)).to.deep.equal({
+      breadcrumbs: null,
+      host: 'web-1',
+    });
   });
 
   it('contexts keep what an application says of itself, without ids and measures', () => {
@@ -44,7 +47,7 @@ describe('bugs: occurrences for agents', () => {
       app: { app_start_time: 'x', app_memory: 7 },
       basket: { items: 3, free_memory: 'mine' },
     };
-    expect(compact({ context: { transaction: 'GET /', contexts } }, SDK)).to.deep.equal({
+    expect(compactOccurrence({ context: { transaction: 'GET /', contexts } }, SDK)).to.deep.equal({
       context: {
         transaction: 'GET /',
         contexts: {
@@ -55,15 +58,15 @@ describe('bugs: occurrences for agents', () => {
       },
     });
     const own = { context: { order: 7 }, client_ref: 'TICKET-1' };
-    expect(compact(own, { source: 'agent' })).to.deep.equal(own);
-    expect(compact(own, SDK)).to.deep.equal({ context: { order: 7 } });
+    expect(compactOccurrence(own, { source: 'agent' })).to.deep.equal(own);
+    expect(compactOccurrence(own, SDK)).to.deep.equal({ context: { order: 7 } });
   });
 
   it('names a caller within the lines of the failure, with its values, and repeats no lines', () => {
     const source = { 1: 'function rate(table) {', 2: '  return table.x.rate;', 3: '}', 4: 'rate(tables[0]);' };
     const frame = { filename: 'src/a.ts', function: 'run', lineno: 4, source, locals: { tables: '[]' } };
     const far = { ...frame, filename: 'src/b.ts', function: 'main' };
-    const { crash } = taken({
+    const { crash } = formatClaim({
       item: { file_path: 'src/a.ts', line_no: 2 },
       occurrence: { file_path: 'src/a.ts', line_no: 2, context: { source, frames: [frame, far] } },
     }) as { crash: { source: string; callers: string } };

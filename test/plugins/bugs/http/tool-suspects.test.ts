@@ -1,6 +1,6 @@
 /** Suspect commits as agents read them. */
 import { expect } from 'chai';
-import { detail, taken } from '../../../../plugins/bugs/http/tool-answers.js';
+import { formatItemDetail, formatClaim } from '../../../../plugins/bugs/http/tool-answers.js';
 
 const commit = (id: string, touched: string | null): object => ({
   id: id.repeat(40),
@@ -14,8 +14,8 @@ const LINE = 'aaaaaaaaaaaa · src/cart.js · Ada · Round prices';
 
 describe('bugs: suspect commits for agents', () => {
   for (const [name, answer] of [
-    ['get', detail],
-    ['next', taken],
+    ['get', formatItemDetail],
+    ['next', formatClaim],
   ] as const)
     it(`are a line each in ${name}, before code and spread, and named as text from outside`, () => {
       const suspect_commits = [commit('a', 'src/cart.js'), commit('b', null)];
@@ -27,10 +27,10 @@ describe('bugs: suspect commits for agents', () => {
 
   it('are at most three, and nothing where none touched a file of the trace', () => {
     const many = Array.from({ length: 9 }, () => commit('a', 'src/cart.js'));
-    expect(detail({ item: {}, suspect_commits: many })['suspects']).to.deep.equal({
+    expect(formatItemDetail({ item: {}, suspect_commits: many })['suspects']).to.deep.equal({
       commits: [LINE, LINE, LINE],
       untrusted_fields: ['commits'],
     });
-    expect(detail({ item: {}, suspect_commits: [commit('b', null)] })).to.not.have.property('suspects');
+    expect(formatItemDetail({ item: {}, suspect_commits: [commit('b', null)] })).to.not.have.property('suspects');
   });
 });

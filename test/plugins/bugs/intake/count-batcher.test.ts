@@ -1,7 +1,7 @@
 /** Occurrences that come at once: one write for many, and each is told its own place (count-batcher.ts). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { summed } from '../../../../plugins/bugs/intake/count-batcher.js';
+import { mergeCountUpdates } from '../../../../plugins/bugs/intake/count-batcher.js';
 import { applyUpdate } from '../../../../ports/document.js';
 import type { Update } from '../../../../ports/store.js';
 import { errorReport, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
@@ -100,7 +100,7 @@ describe('bugs: updates summed', () => {
           (before, one) => applyUpdate(before, structuredClone(one)),
           structuredClone(doc),
         );
-        expect(applyUpdate(structuredClone(doc), summed(updates))).to.deep.equal(stepwise);
+        expect(applyUpdate(structuredClone(doc), mergeCountUpdates(updates))).to.deep.equal(stepwise);
       }),
     );
   });

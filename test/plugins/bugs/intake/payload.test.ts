@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { deflateRawSync } from 'node:zlib';
 import type { OccurrenceDoc, PackedOccurrence } from '../../../../plugins/bugs/item/occurrence-documents.js';
-import { slotIds } from '../../../../plugins/bugs/item/document-ids.js';
-import { unpack } from '../../../../plugins/bugs/item/payload.js';
+import { listSlotIds } from '../../../../plugins/bugs/item/document-ids.js';
+import { unpackOccurrence } from '../../../../plugins/bugs/item/payload.js';
 import type { Details } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, settled, STORES, fixtureOn } from '../fixture.js';
 
@@ -56,7 +56,7 @@ describe('bugs: payloads', () => {
         fc.jsonValue().filter((value) => !JSON.stringify(value).includes('__proto__')),
         async (stack_trace, error_message, context) => {
           const doc = occurrence({ stack_trace, error_message, context });
-          expect(await unpack(packed(doc), nobody)).to.deep.equal(JSON.parse(JSON.stringify(doc)));
+          expect(await unpackOccurrence(packed(doc), nobody)).to.deep.equal(JSON.parse(JSON.stringify(doc)));
         },
       ),
     );
@@ -98,7 +98,7 @@ describe('bugs: payloads', () => {
         const report = errorReport({ stack_trace: STACK });
         const { id } = await fixture.bugs.record(report);
         await settled(fixture);
-        const own = await fixture.deps.occurrences.get(slotIds(id)[0] ?? '');
+        const own = await fixture.deps.occurrences.get(listSlotIds(id)[0] ?? '');
         expect(own).to.have.property('stack_trace', null);
         const other = `${STACK}    at other (/srv/app/src/other.ts:1:1)\n`;
         await fixture.bugs.record(errorReport({ stack_trace: other }));

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../kernel/errors.js';
-import { derived } from '../../../../plugins/bugs/item/derived.js';
+import { computeDerivedFields } from '../../../../plugins/bugs/item/derived.js';
 import type { Edit } from '../../../../plugins/bugs/item/edit.js';
 import type { ErrorLevel } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, memoryFixture, report, settled, type Fixture } from '../fixture.js';
@@ -85,7 +85,7 @@ describe('bugs: derived fields', () => {
           await settled(fixture);
           for (const item of (await fixture.deps.items.find()).items) {
             const { lane, queue_key, build_key, severity_rank } = item;
-            expect({ lane, queue_key, build_key, severity_rank }, item.ref).to.deep.equal(derived(item));
+            expect({ lane, queue_key, build_key, severity_rank }, item.ref).to.deep.equal(computeDerivedFields(item));
           }
         },
       ),

@@ -1,11 +1,11 @@
 /** The page of a forge on which the code of an item is. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { codeUrl } from '../../../../plugins/bugs/lists/code-url.js';
+import { buildCodeUrl } from '../../../../plugins/bugs/lists/code-url.js';
 
 const COMMIT = 'a1b2c3d';
 const of = (repo_url: string | null, file_path: string | null = 'src/cart.ts', commit_sha: string | null = COMMIT) =>
-  codeUrl({ repo_url, file_path, commit_sha, line_no: 42 });
+  buildCodeUrl({ repo_url, file_path, commit_sha, line_no: 42 });
 
 const KNOWN: [repository: string, url: string][] = [
   ['https://github.com/acme/shop', 'https://github.com/acme/shop/blob/a1b2c3d/src/cart.ts#L42'],
@@ -35,7 +35,7 @@ describe('the code’s page in its repository', () => {
     expect(of('https://github.com/acme/shop', 'src/cart.ts', 'main; rm')).to.include('/blob/HEAD/');
     expect(of('https://gitea.example.org/acme/shop', 'src/cart.ts', null)).to.equal(null);
     const item = { repo_url: 'https://github.com/acme/shop', commit_sha: null, file_path: 'a b/ü#?.ts', line_no: null };
-    expect(codeUrl(item)).to.equal('https://github.com/acme/shop/blob/HEAD/a%20b/%C3%BC%23%3F.ts');
+    expect(buildCodeUrl(item)).to.equal('https://github.com/acme/shop/blob/HEAD/a%20b/%C3%BC%23%3F.ts');
   });
 
   for (const repository of [
@@ -74,7 +74,7 @@ describe('the code’s page in its repository', () => {
     it(`finds ${file} by the project’s paths`, () => {
       const item = { repo_url: 'https://github.com/acme/shop', file_path: file, commit_sha: null, line_no: null };
       const url = path === null ? null : `https://github.com/acme/shop/blob/HEAD/${path}`;
-      expect(codeUrl(item, { path_roots: ROOTS })).to.equal(url);
+      expect(buildCodeUrl(item, { path_roots: ROOTS })).to.equal(url);
     });
 
   for (const [commit_sha, last_build, tag_format, ref] of [
@@ -90,7 +90,7 @@ describe('the code’s page in its repository', () => {
   ] as const)
     it(`shows commit ${commit_sha}, version ${last_build}, tags ${tag_format} at ${ref}`, () => {
       const item = { file_path: 'a.ts', commit_sha, last_build, line_no: 1 };
-      const at = (repo_url: string): string | null => codeUrl({ ...item, repo_url }, { tag_format });
+      const at = (repo_url: string): string | null => buildCodeUrl({ ...item, repo_url }, { tag_format });
       expect(at('https://github.com/acme/shop')).to.equal(`https://github.com/acme/shop/blob/${ref}/a.ts#L1`);
       expect(at('https://gitlab.com/acme/shop')).to.equal(`https://gitlab.com/acme/shop/-/blob/${ref}/a.ts#L1`);
       const gitea = ref === 'a1b2c3d' ? `commit/${ref}` : `tag/${ref}`;
@@ -119,7 +119,7 @@ describe('the code’s page in its repository', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(text, text, fc.integer(), (file_path, commit_sha, line_no) => {
-        const url = codeUrl({ repo_url: 'https://github.com/acme/shop', file_path, commit_sha, line_no });
+        const url = buildCodeUrl({ repo_url: 'https://github.com/acme/shop', file_path, commit_sha, line_no });
         if (url !== null) expect(new URL(url).href.startsWith('https://github.com/acme/shop/blob/')).to.equal(true);
       }),
     );

@@ -1,6 +1,6 @@
 /** Saved views: an account's own, and what it shares. */
 import { expect } from 'chai';
-import { MOST_VIEWS, viewerOf, type Viewer } from '../../../../plugins/bugs/lists/saved-views.js';
+import { MOST_VIEWS, getViewer, type Viewer } from '../../../../plugins/bugs/lists/saved-views.js';
 import { codeOf, ENGINES, memoryFixture, fixtureOn, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 
@@ -79,7 +79,7 @@ describe('bugs: saved views', () => {
 
   it('belong to the signed-in user', () => {
     const session = { kind: 'session', session_id: 's', account_id: 'u1', username: 'ann', role: 'admin' } as const;
-    expect(viewerOf(session)).to.deep.equal({ id: 'user:u1', name: 'ann', admin: true });
-    expect(viewerOf({ ...session, role: 'member' }).admin).to.equal(false);
+    expect(getViewer(session)).to.deep.equal({ id: 'user:u1', name: 'ann', admin: true });
+    expect(getViewer({ ...session, role: 'member' }).admin).to.equal(false);
   });
 });

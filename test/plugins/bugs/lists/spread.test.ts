@@ -1,10 +1,10 @@
 /** Versions, environments, hosts and tags of an item's kept occurrences. */
 import { expect } from 'chai';
-import { spreadOf } from '../../../../plugins/bugs/lists/spread.js';
+import { countSpread } from '../../../../plugins/bugs/lists/spread.js';
 import type { ProjectInfo } from '../../../../ports/domain/projects.js';
 import type { Details } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
-import { fits, type Where } from '../../../../plugins/bugs/lists/facets.js';
+import { matchesFacets, type Where } from '../../../../plugins/bugs/lists/facets.js';
 import type { PageAnswer } from '../../../../plugins/bugs/lists/page-request.js';
 import { ENGINES, fixtureOn, MANAGER, report, settled, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
@@ -21,9 +21,11 @@ const one = (fields: object) => ({
 describe('spread', () => {
   it('finds equal versions however they are written', () => {
     const facets = { app_version: '1.3.0', environment: null, host: null, browser: null, tags: [] };
-    const found = ['1.3', 'v1.3.0', 'shop@1.3', '1.3.1', '1.30'].map((version) => fits(facets, { version: [version] }));
+    const found = ['1.3', 'v1.3.0', 'shop@1.3', '1.3.1', '1.30'].map((version) =>
+      matchesFacets(facets, { version: [version] }),
+    );
     expect(found).to.deep.equal([true, true, true, false, false]);
-    expect(fits({ ...facets, app_version: null }, { version: ['1.3'] })).to.equal(false);
+    expect(matchesFacets({ ...facets, app_version: null }, { version: ['1.3'] })).to.equal(false);
   });
 
   it('has the five most frequent of each, and tags by their key', () => {
@@ -32,7 +34,7 @@ describe('spread', () => {
       one({ app_version: '1.6', tags: ['browser:Firefox', 'browser:Chrome', 'checkout', '__proto__:x', ':y'] }),
       one({ tags: ['browser:Firefox', 'browser:Firefox'] }),
     ];
-    const { versions, environments, hosts, tags } = spreadOf(kept);
+    const { versions, environments, hosts, tags } = countSpread(kept);
     expect(versions).to.deep.equal([
       { value: '1.6', count: 2 },
       { value: '1.0', count: 1 },

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { verdictOf } from '../../../../plugins/bugs/muting/alarms.js';
-import { minuteKey, rateOf } from '../../../../plugins/bugs/item/rate.js';
+import { evaluateAlarm } from '../../../../plugins/bugs/muting/alarms.js';
+import { toMinuteKey, getNewestRate } from '../../../../plugins/bugs/item/rate.js';
 import type { ReportFilter, Mute } from '../../../../ports/domain/bugs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ManualClock } from '../../../../testing/clock.js';
@@ -54,14 +54,14 @@ class Model {
 
 describe('bugs: the rate of a muted group', () => {
   it('is measured at the newest minute that was counted', () => {
-    expect(rateOf({ m100: 2, m159: 3, m160: 4 })).to.deep.equal({ minute: 160, count: 7, before: 3 });
-    expect(rateOf({ m100: 2, m159: 3 })).to.deep.equal({ minute: 159, count: 5, before: 2 });
-    expect(rateOf({})).to.deep.equal({ minute: 0, count: 0, before: 0 });
+    expect(getNewestRate({ m100: 2, m159: 3, m160: 4 })).to.deep.equal({ minute: 160, count: 7, before: 3 });
+    expect(getNewestRate({ m100: 2, m159: 3 })).to.deep.equal({ minute: 159, count: 5, before: 2 });
+    expect(getNewestRate({})).to.deep.equal({ minute: 0, count: 0, before: 0 });
   });
 
   it('returns the next step from the count, the threshold and the last alarm', () => {
     const of = (minutes: Record<string, number>, alarm?: string) =>
-      verdictOf({ minutes, alarm, muted_by_rule_id: 'r' }, { rule_id: 'r', threshold: 3 });
+      evaluateAlarm({ minutes, alarm, muted_by_rule_id: 'r' }, { rule_id: 'r', threshold: 3 });
     expect(of({ m9: 3 })).to.equal('none');
     expect(of({ m9: 4 })).to.equal('emit');
     expect(of({ m9: 4 }, 'r 9')).to.equal('none');
@@ -70,7 +70,9 @@ describe('bugs: the rate of a muted group', () => {
     expect(of({ m9: 3, m10: 1 }, 'r 10')).to.equal('none');
     expect(of({ m9: 2 }, 'r 1')).to.equal('rearm');
     expect(of({ m9: 4 }, 'other 9')).to.equal('emit');
-    expect(verdictOf({ minutes: { m9: 9 }, muted_by_rule_id: null }, { rule_id: 'r', threshold: 1 })).to.equal('none');
+    expect(evaluateAlarm({ minutes: { m9: 9 }, muted_by_rule_id: null }, { rule_id: 'r', threshold: 1 })).to.equal(
+      'none',
+    );
   });
 
   it('is emitted exactly where a model emits it (property)', async () => {
@@ -228,7 +230,7 @@ describe('bugs: the rate of a muted group', () => {
       async function countedAndDead(on: DocumentStore, clock: ManualClock): Promise<void> {
         const item = (await fixtureOn(on, clock).deps.items.find({ limit: 1 })).items[0];
         const update = {
-          inc: { hit_count: 1, [`minutes.${minuteKey(clock.now())}`]: 1 },
+          inc: { hit_count: 1, [`minutes.${toMinuteKey(clock.now())}`]: 1 },
           max: { updated_at: clock.iso() },
         };
         await fixtureOn(on, clock).deps.items.change({ id: item?.id ?? '' }, update);

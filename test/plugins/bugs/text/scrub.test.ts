@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { cleanJson } from '../../../../plugins/bugs/text/clean.js';
 import { isSecretKey, scrubJson, scrubReport } from '../../../../plugins/bugs/text/scrub.js';
 import { SCRUBBED, scrubText } from '../../../../plugins/bugs/text/scrub-text.js';
-import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
 import { asSeen } from '../../../../lib/unseen.js';
 import type { Json } from '../../../../ports/store.js';
 import { errorReport, memoryFixture, settled, shown } from '../fixture.js';
@@ -491,7 +491,8 @@ describe('bugs: scrubbing reports', () => {
   });
 
   it('groups without regard to the secret', () => {
-    const key = (message: string): string => groupingOf(scrubReport(errorReport({ error_message: message }))).dedup_key;
+    const key = (message: string): string =>
+      computeGrouping(scrubReport(errorReport({ error_message: message }))).dedup_key;
     expect(key('login failed: password=abc')).to.equal(key('login failed: password=hunter2!'));
     expect(key('login failed: password=abc')).to.equal(key('login failed: password=[scrubbed]'));
     expect(key('payment 4111111111111111 failed')).to.equal(key('payment 4111111111111112 failed'));
