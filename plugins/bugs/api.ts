@@ -19,7 +19,7 @@ import { planUnmute } from './muting/muting.js';
 import { Feedback } from './feedback/feedback.js';
 import { ReportIntake, ReportLists } from './intake/intake.js';
 
-const BATCH = 200;
+const BATCH_SIZE = 200;
 
 @injectable()
 export class Bugs implements BugsApi {
@@ -68,10 +68,10 @@ export class Bugs implements BugsApi {
     let n = 0;
     for (;;) {
       signal?.throwIfAborted();
-      const page = await this.deps.items.find({ filter: { muted_by_rule_id: ruleId }, limit: BATCH });
+      const page = await this.deps.items.find({ filter: { muted_by_rule_id: ruleId }, limit: BATCH_SIZE });
       await Promise.all(page.items.map(({ id }) => this.#unmute(id, ruleId)));
       n += page.items.length;
-      if (page.items.length < BATCH) return n;
+      if (page.items.length < BATCH_SIZE) return n;
     }
   }
 
@@ -85,9 +85,9 @@ export class Bugs implements BugsApi {
 
   async refsOf(ids: readonly string[]): Promise<string[]> {
     const refs = new Map<string, string>();
-    for (let at = 0; at < ids.length; at += BATCH) {
-      const filter = { id: { in: ids.slice(at, at + BATCH) } };
-      for (const { id, ref } of (await this.deps.items.find({ filter, limit: BATCH })).items) refs.set(id, ref);
+    for (let at = 0; at < ids.length; at += BATCH_SIZE) {
+      const filter = { id: { in: ids.slice(at, at + BATCH_SIZE) } };
+      for (const { id, ref } of (await this.deps.items.find({ filter, limit: BATCH_SIZE })).items) refs.set(id, ref);
     }
     return ids.flatMap((id) => refs.get(id) ?? []);
   }

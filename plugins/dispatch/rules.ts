@@ -10,7 +10,7 @@ import { ownProject } from './caller.js';
 import type { RequestRule, RuleFields } from './rule.js';
 
 /** All of them are kept in memory. */
-const MOST = 100;
+const MAX_REQUEST_RULES = 100;
 /** How long the rules that are at hand hold: what another process wrote counts after it at the latest. */
 export const FRESH_MS = 5_000;
 
@@ -30,7 +30,7 @@ export class RequestRules {
   async list(principal: Principal | null): Promise<RequestRule[]> {
     const own = principal === null ? null : ownProject(principal);
     const filter = own === null ? {} : { project: own };
-    return (await this.rows.find({ filter, sort: [['id', 'asc']], limit: MOST })).items;
+    return (await this.rows.find({ filter, sort: [['id', 'asc']], limit: MAX_REQUEST_RULES })).items;
   }
 
   /** All of them, for each new item: asked of the store every five seconds at most. */
@@ -49,7 +49,8 @@ export class RequestRules {
   /** @throws ServiceError insufficient_scope, unknown_project, conflict */
   async create(principal: Principal, created_by: string, fields: RuleFields & { agent: string }): Promise<RequestRule> {
     const project = await this.#project(principal, fields.project ?? null);
-    if ((await this.rows.count({})) >= MOST) throw conflict(`There are ${MOST} rules, which is the most.`);
+    if ((await this.rows.count({})) >= MAX_REQUEST_RULES)
+      throw conflict(`There are ${MAX_REQUEST_RULES} rules, which is the most.`);
     const { severity = null, tag = null, agent, enabled = true } = fields;
     const created_at = this.clock.iso();
     const rule = { id: this.ids.uuid(), project, severity, tag, agent, enabled, created_by, created_at };

@@ -2,9 +2,9 @@
  * Crash reports of Apple's systems since iOS 15 and macOS 12 (`.ips`): a line of JSON, then a document of JSON. They
  * are written as the text reports of before, which people read and grouping knows. Pure, capped.
  */
-const MOST_FRAMES = 200;
-const MOST_THREADS = 100;
-const LONGEST = 300;
+const MAX_FRAMES = 200;
+const MAX_THREADS = 100;
+const MAX_LENGTH = 300;
 
 type Loose = Readonly<Record<string, unknown>>;
 
@@ -13,12 +13,12 @@ const object = (value: unknown): Loose | null =>
 const objects = (value: unknown): Loose[] =>
   Array.isArray(value)
     ? (value as unknown[])
-        .slice(0, MOST_FRAMES)
+        .slice(0, MAX_FRAMES)
         .map(object)
         .filter((one) => one !== null)
     : [];
 const text = (value: unknown): string | null =>
-  typeof value === 'string' && value.trim() !== '' ? value.slice(0, LONGEST).replaceAll(/\s+/g, ' ') : null;
+  typeof value === 'string' && value.trim() !== '' ? value.slice(0, MAX_LENGTH).replaceAll(/\s+/g, ' ') : null;
 const whole = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
@@ -43,7 +43,7 @@ export function formatCrashReport(report: string): string {
   const found = documentIn(report);
   if (found === null) return report;
   const images = Array.isArray(found['usedImages']) ? found['usedImages'].map(object) : [];
-  const threads = objects(found['threads']).slice(0, MOST_THREADS);
+  const threads = objects(found['threads']).slice(0, MAX_THREADS);
   const faulting = whole(found['faultingThread']);
   const crashed = threads.findIndex((thread, i) => thread['triggered'] === true || i === faulting);
   const lines = [...headerOf(found)];

@@ -6,7 +6,7 @@ import type { Json } from '../../ports/store.js';
 import { moment } from './moment.js';
 
 /** Elements of an array intake. */
-export const MOST_REPORTS = 100;
+export const MAX_REPORTS = 100;
 /** Fits an integer column and a JSON number. */
 const MAX_LINE = 2_147_483_647;
 const CLIENT_REF = 200;
@@ -111,7 +111,7 @@ const list = joi
   .array()
   .items(stated({ $ref: '#/components/schemas/ErrorReport' }, joi.any().meta({ fields: errorBody.describe() })))
   .min(1)
-  .max(MOST_REPORTS)
+  .max(MAX_REPORTS)
   .description('Each as a single report');
 
 /**

@@ -13,14 +13,14 @@ import { titleOf } from '../../lib/text/error-title.js';
 import { versionName } from '../../lib/versions.js';
 
 /** Characters, as many as a comment has. */
-const LONGEST_TEXT = 16_384;
+const MAX_TEXT_LENGTH = 16_384;
 /** Feedback meets feedback alone: no public key reaches a bug that somebody filed, whatever words it sends. */
 const GROUPED_AS = 'user feedback';
 
 /** With who says it and where, so that somebody can answer. */
 export function feedbackText({ name, email, url, message }: FeedbackReport): string {
   const who = [name, email && `<${email}>`].filter(Boolean).join(' ');
-  return cutText([who, url, message].filter(Boolean).join('\n'), LONGEST_TEXT);
+  return cutText([who, url, message].filter(Boolean).join('\n'), MAX_TEXT_LENGTH);
 }
 
 /** The bug, and what its occurrence keeps: a repeated one, or one beyond a key's budget, has no description. */

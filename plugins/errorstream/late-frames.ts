@@ -25,7 +25,7 @@ import { FIND_REWRITER, RAW, sourceOf } from './minified.js';
 import { findFramesOfScripts, writtenBack, type TextFrame } from './trace-lines.js';
 
 /** Occurrences read at a time: they are large. */
-const BATCH = 20;
+const BATCH_SIZE = 20;
 /** Frames with source lines, as in a report that is rewritten in time. */
 const MAX_FRAMES_WITH_SOURCE = 6;
 const DEFAULT_DELAY_MS = 30_000;
@@ -60,7 +60,7 @@ export class LateFrameJob {
     if (rewriter === undefined) return;
     const nextAttempts = new Map<string, string>();
     for (;;) {
-      const due = await this.occurrences.due(BATCH);
+      const due = await this.occurrences.due(BATCH_SIZE);
       if (due.length === 0) return;
       for (const occurrence of due) {
         if (signal.aborted) return;

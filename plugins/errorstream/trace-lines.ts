@@ -12,8 +12,8 @@ export interface TextFrame extends ScriptFrame {
   function: string;
 }
 
-const MOST_LINES = 200;
-const LONGEST = 2_000;
+const MAX_LINES = 200;
+const MAX_LENGTH = 2_000;
 const PLACE = /:(\d{1,9}):(\d{1,9})\)?\s{0,4}$/;
 const SCRIPT = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s()]{1,1900}\.[cm]?js$/i;
 
@@ -28,12 +28,12 @@ export const findFramesOfScripts = (trace: string, scripts: ReadonlyMap<string, 
   framesOf(trace, (name) => scripts.get(name) ?? null);
 
 const framesOf = (trace: string, fileOf: (name: string) => string | null): TextFrame[] =>
-  trace.split('\n', MOST_LINES).flatMap((line, at) => frameOf(line, at, fileOf) ?? []);
+  trace.split('\n', MAX_LINES).flatMap((line, at) => frameOf(line, at, fileOf) ?? []);
 
 const scriptOf = (name: string): string | null => (SCRIPT.test(name.split(/[?#]/, 1)[0] ?? '') ? name : null);
 
 function frameOf(text: string, at: number, fileOf: (name: string) => string | null): TextFrame | null {
-  const place = text.length > LONGEST ? null : PLACE.exec(text);
+  const place = text.length > MAX_LENGTH ? null : PLACE.exec(text);
   if (place === null) return null;
   const head = text.slice(0, place.index);
   const body = head.trimStart();

@@ -14,7 +14,7 @@ const OPAQUE = new Set(['next_cursor']);
 /** Names which fields hold outside text. The marks say it in the answer itself. */
 const NAMES = 'untrusted_fields';
 /** Characters that every text may show, even when the answer's budget is used up. */
-const LEAST = 200;
+const MIN_TEXT_LENGTH = 200;
 
 export interface Limits {
   /** Characters of one text. */
@@ -113,7 +113,7 @@ class Marker {
   }
 
   #shown(value: string, field: string): string {
-    const text = shortened(value, Math.min(this.limits.text, Math.max(LEAST, this.#left)));
+    const text = shortened(value, Math.min(this.limits.text, Math.max(MIN_TEXT_LENGTH, this.#left)));
     this.#left -= text.length;
     if (text.length < value.length) this.cut.push({ field, shown: text.length, length: value.length });
     return text;

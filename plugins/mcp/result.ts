@@ -12,7 +12,7 @@ import { markOutsideText, type Limits, type MarkedAnswer } from './outside-text.
 export const TEXT = 8_000;
 const ALL = 40_000;
 /** The largest `text_limit`. */
-export const MOST_TEXT = 65_536;
+export const MAX_TEXT_LENGTH = 65_536;
 
 /** Members of a refusal that hold what agents and people wrote, however short. */
 const WORDS_OF_OTHERS = ['agent', 'reason', 'by', 'author', 'actor', 'body'];
@@ -70,4 +70,4 @@ function resultOf({ data, hasMarks, cut }: MarkedAnswer, { nonce }: Fence): Call
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
 }
 
-const MORE = `\`get\` with \`text_limit\`, up to ${MOST_TEXT}`;
+const MORE = `\`get\` with \`text_limit\`, up to ${MAX_TEXT_LENGTH}`;

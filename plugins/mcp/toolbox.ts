@@ -2,10 +2,10 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import type { HttpRequest } from '../../ports/http.js';
 import type { RouteAnswer, RouteTool, RouteTools } from '../../ports/tools.js';
-import { MOST_TEXT, TEXT, toolResult } from './result.js';
+import { MAX_TEXT_LENGTH, TEXT, toolResult } from './result.js';
 import { lean } from './schema.js';
 
-const LEAST_TEXT = 200;
+const MIN_TEXT_LENGTH = 200;
 /** The only argument that is not the route's own: how much of each long text is shown. For tools that only read. */
 const TEXT_LIMIT = 'text_limit';
 const TEXT_LIMIT_SCHEMA = { type: 'integer' };
@@ -36,7 +36,7 @@ export class Toolbox {
 }
 
 const isLimit = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= LEAST_TEXT && value <= MOST_TEXT;
+  typeof value === 'number' && Number.isInteger(value) && value >= MIN_TEXT_LENGTH && value <= MAX_TEXT_LENGTH;
 
 const wrongLimit = (requestId: string): RouteAnswer => ({
   status: 422,
@@ -45,7 +45,7 @@ const wrongLimit = (requestId: string): RouteAnswer => ({
     error: {
       code: 'validation_failed',
       message: 'Some arguments are wrong.',
-      fields: { [TEXT_LIMIT]: `must be a whole number from ${LEAST_TEXT} to ${MOST_TEXT}` },
+      fields: { [TEXT_LIMIT]: `must be a whole number from ${MIN_TEXT_LENGTH} to ${MAX_TEXT_LENGTH}` },
       request_id: requestId,
     },
   },

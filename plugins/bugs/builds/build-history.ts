@@ -10,12 +10,12 @@ import { hashWithinProject } from '../item/document-ids.js';
 import { scrubText } from '../text/scrub-text.js';
 
 /** What is kept of a version: a document of some hundred kilobytes at most. */
-export const MOST_COMMITS = 500;
-export const MOST_FILES = 100;
+export const MAX_COMMITS = 500;
+export const MAX_FILES = 100;
 const ALL_FILES = 5_000;
-export const LONGEST_MESSAGE = 200;
-const LONGEST_NAME = 100;
-const LONGEST_PATH = 300;
+export const MAX_MESSAGE_LENGTH = 200;
+const MAX_NAME_LENGTH = 100;
+const MAX_PATH_LENGTH = 300;
 
 @injectable()
 export class KeptHistory implements BuildHistory {
@@ -37,18 +37,18 @@ export class KeptHistory implements BuildHistory {
 /** The newest commits, their first lines, and as many of their files as fit. */
 function keptOf({ range, commits, truncated }: BuildCommits): BuildCommits {
   let room = ALL_FILES;
-  let cut = truncated || commits.length > MOST_COMMITS;
-  const kept = commits.slice(0, MOST_COMMITS).map((one): BuildCommit => {
-    const files = one.files.slice(0, Math.min(MOST_FILES, room));
+  let cut = truncated || commits.length > MAX_COMMITS;
+  const kept = commits.slice(0, MAX_COMMITS).map((one): BuildCommit => {
+    const files = one.files.slice(0, Math.min(MAX_FILES, room));
     room -= files.length;
     cut ||= files.length < one.files.length;
-    const name = one.author_name === null ? null : lineOf(one.author_name, LONGEST_NAME);
+    const name = one.author_name === null ? null : lineOf(one.author_name, MAX_NAME_LENGTH);
     return {
       id: one.id,
       author_name: name,
       timestamp: one.timestamp,
-      message: lineOf(one.message, LONGEST_MESSAGE),
-      files: files.map((path) => path.slice(0, LONGEST_PATH)),
+      message: lineOf(one.message, MAX_MESSAGE_LENGTH),
+      files: files.map((path) => path.slice(0, MAX_PATH_LENGTH)),
     };
   });
   return { range, commits: kept, truncated: cut };

@@ -22,7 +22,7 @@ import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 import { isTransitionAllowed } from '../item/transitions.js';
 
-const BATCH = 200;
+const BATCH_SIZE = 200;
 
 @injectable()
 export class Closing {
@@ -63,7 +63,7 @@ export class Closing {
     const publication = release.publication ?? (await this.#lastPublication(project, release.version));
     const closed = await this.#closeAll(keys, publication);
     if (release.publication === undefined) return closed;
-    const items = await all(this.deps.items, { filter: { closed_by: release.publication }, limit: BATCH });
+    const items = await all(this.deps.items, { filter: { closed_by: release.publication }, limit: BATCH_SIZE });
     return items.map(({ id }) => id);
   }
 
@@ -102,7 +102,7 @@ export class Closing {
     let next: string | null = null;
     for (;;) {
       const filter = { build_key: { in: keys } };
-      const page = await this.deps.items.find({ filter, sort: [['id', 'asc']], limit: BATCH, after: next });
+      const page = await this.deps.items.find({ filter, sort: [['id', 'asc']], limit: BATCH_SIZE, after: next });
       next = page.next;
       const after = await Promise.all(
         page.items.filter(due).map((item) => this.#close(item.id, item.build_key ?? '', publication)),

@@ -11,9 +11,9 @@ export interface SuspectCommit extends BuildCommit {
 }
 
 /** Files of a trace that are looked at, and characters of it that are read for them. */
-const MOST_PATHS = 40;
+const MAX_PATHS = 40;
 const READ = 16_384;
-const LONGEST_PATH = 300;
+const MAX_PATH_LENGTH = 300;
 
 const BETWEEN = /[\s()"',<>|=]+/;
 /** A bundler's version of the file. */
@@ -27,10 +27,10 @@ export function listTracePaths(file: string | null, trace: string | null): strin
   const words = (trace ?? '')
     .slice(0, READ)
     .split(BETWEEN)
-    .filter((word) => word.length <= LONGEST_PATH);
+    .filter((word) => word.length <= MAX_PATH_LENGTH);
   const found = words.map((word) => word.replace(QUERY, '').replace(PLACE, '')).filter((word) => ENDING.test(word));
   const paths = [...(file === null ? [] : [file]), ...found].map((path) => partsOf(path).join('/'));
-  return [...new Set(paths)].filter((path) => path !== '').slice(0, MOST_PATHS);
+  return [...new Set(paths)].filter((path) => path !== '').slice(0, MAX_PATHS);
 }
 
 /** Suspects first: by the place of the file in the trace, then newest first; then the other commits as they came. */
@@ -47,7 +47,7 @@ export function rankSuspectCommits(commits: readonly BuildCommit[], paths: reado
 /** Segments without scheme, host, drive and what says nothing, in small letters. */
 function partsOf(path: string): string[] {
   const plain = path
-    .slice(0, LONGEST_PATH)
+    .slice(0, MAX_PATH_LENGTH)
     .replaceAll('\\', '/')
     .replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
     .replace(/[?#].*$/s, '')

@@ -22,7 +22,7 @@ const PAUSE_MS = 25;
 /** Leases that a claim records at once when it finds no open item. */
 const FEW = 10;
 /** The shortest lease that an agent can ask for: `lease_seconds` 60. */
-const SHORTEST_MS = 60_000;
+const MIN_INTERVAL_MS = 60_000;
 /** Nearly every call has nothing to do. */
 const NOTHING = Promise.resolve();
 const SORT: Sort = [['claim.expires_at', 'asc']];
@@ -114,7 +114,7 @@ export class Expiry {
     if (page.items.length === EXPIRY_BATCH) return true;
     const later = await items.find({ filter: { 'claim.expires_at': { gt: isoOf(from) } }, sort: SORT, limit: 1 });
     const ends = Date.parse(later.items[0]?.claim?.expires_at ?? '') || Infinity;
-    this.#quietUntil = since + Math.min(ends - from, SHORTEST_MS / 2);
+    this.#quietUntil = since + Math.min(ends - from, MIN_INTERVAL_MS / 2);
     return false;
   }
 

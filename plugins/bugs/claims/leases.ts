@@ -33,7 +33,7 @@ import {
   createLeaseLostError,
   LIMIT_MS,
   createLeaseLimitError,
-  MOST_RELEASES,
+  MAX_RELEASES,
   createTransitionError,
   createOnHoldError,
   listSkippingHolders,
@@ -197,7 +197,7 @@ export class Leases {
       const now = this.deps.clock.now();
       const held = this.#held(item, claim_token, caller, now);
       const releases = (item.release_count ?? 0) + 1;
-      const to = releases >= MOST_RELEASES ? 'needs_info' : 'open';
+      const to = releases >= MAX_RELEASES ? 'needs_info' : 'open';
       change
         .status(to, { why: 'released', ...(reason !== null && { reason }), ...(to !== 'open' && { releases }) })
         .assign({ release_count: to === 'open' ? releases : 0 });

@@ -25,7 +25,7 @@ import { Expiry } from './expiry.js';
 /** How long a count holds where other processes claim, and where this one is alone. */
 const SHARED_MS = 1_000;
 const ALONE_MS = 60_000;
-const MOST_HOLDERS = 10_000;
+const MAX_HOLDERS = 10_000;
 
 /** Leases of a holder whose places are read at once. */
 const PAGE = 1_000;
@@ -59,7 +59,7 @@ interface Holder {
 
 @injectable()
 export class ClaimQuota {
-  readonly #held = new BoundedMap<Held>({ most: MOST_HOLDERS });
+  readonly #held = new BoundedMap<Held>({ most: MAX_HOLDERS });
   /** Counts under way: all that arrive meanwhile wait for the one. */
   readonly #counting = new Map<string, Promise<Held>>();
   /** Claims that have a place, and of which nobody knows yet whether they need it. */

@@ -25,9 +25,9 @@ import { findLastFinish, createUndoGoneError, runUndoable, undoLastChange } from
 
 /** Time without a sign of life after which the process of a run counts as dead. */
 const SILENT_MS = 15_000;
-const BATCH = 100;
+const BATCH_SIZE = 100;
 /** Items that are changed at the same time, as for a bulk call of the interface. */
-const AT_ONCE = 16;
+const MAX_CONCURRENT_EDITS = 16;
 /** Refusals that the page names. */
 const NAMED = 50;
 /** Entries of an item's history among which its newest change of status is. */
@@ -189,7 +189,7 @@ export class BulkRuns {
 
   async #step(run: BulkRunDoc): Promise<Step> {
     const filter = filterIn(run, run.after);
-    const { items, next } = await this.deps.items.find({ filter, sort: [['id', 'asc']], limit: BATCH });
+    const { items, next } = await this.deps.items.find({ filter, sort: [['id', 'asc']], limit: BATCH_SIZE });
     const step: Step = {
       scanned: items.length,
       updated: 0,
@@ -197,8 +197,8 @@ export class BulkRuns {
       failures: [],
       next: next === null ? null : (items.at(-1)?.id ?? null),
     };
-    for (let at = 0; at < items.length; at += AT_ONCE) {
-      await Promise.all(items.slice(at, at + AT_ONCE).map((item) => this.#one(run, item, step)));
+    for (let at = 0; at < items.length; at += MAX_CONCURRENT_EDITS) {
+      await Promise.all(items.slice(at, at + MAX_CONCURRENT_EDITS).map((item) => this.#one(run, item, step)));
     }
     return step;
   }

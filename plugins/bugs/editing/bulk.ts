@@ -24,12 +24,12 @@ import { Leases } from '../claims/leases.js';
 import type { ItemDoc } from '../item/model.js';
 import { readSeverity } from '../item/severity.js';
 
-export const MOST_IDS = 200;
-export const MOST_MATCHES = 1000;
+export const MAX_IDS = 200;
+export const MAX_MATCHES = 1000;
 /**
  * Items that are changed at the same time: enough for one commit to carry many, few enough to leave room for others.
  */
-const AT_ONCE = 16;
+const MAX_CONCURRENT_EDITS = 16;
 const PAGE = 500;
 
 export interface BulkRequest {
@@ -108,7 +108,7 @@ export class Bulk {
     await this.leases.writeExpired();
     const filter = await this.#filter(query, caller);
     const targets = await this.#matching(filter);
-    const n = targets.length > MOST_MATCHES ? await this.deps.items.count(filter) : targets.length;
+    const n = targets.length > MAX_MATCHES ? await this.deps.items.count(filter) : targets.length;
     if (n !== request.expected_count) {
       const message = `The filter matches ${n} items, not ${request.expected_count}; nothing was changed.`;
       throw conflict(message, { extra: { count: n } });
@@ -129,7 +129,7 @@ export class Bulk {
     const targets: Target[] = [];
     for await (const items of pages(this.deps.items, { filter, limit: PAGE })) {
       for (const { id, ref } of items) targets.push({ name: { id, ref }, item: { id, ref } });
-      if (targets.length > MOST_MATCHES) break;
+      if (targets.length > MAX_MATCHES) break;
     }
     return targets;
   }
@@ -141,8 +141,8 @@ export class Bulk {
     fits?: (item: ItemDoc) => void,
   ): Promise<BulkAnswer> {
     const results: BulkResult[] = [];
-    for (let at = 0; at < targets.length; at += AT_ONCE) {
-      const some = targets.slice(at, at + AT_ONCE);
+    for (let at = 0; at < targets.length; at += MAX_CONCURRENT_EDITS) {
+      const some = targets.slice(at, at + MAX_CONCURRENT_EDITS);
       results.push(...(await Promise.all(some.map((target) => this.#one(target, request, caller, fits)))));
     }
     return { results, updated: results.filter(({ ok }) => ok).length };

@@ -31,7 +31,7 @@ import { ItemOutbox } from '../store/item-outbox.js';
 import { isLive } from '../item/view.js';
 
 const ATTEMPTS = 20;
-const BATCH = 100;
+const BATCH_SIZE = 100;
 /** Age from which an open marker belongs to a dead process. */
 const ABANDONED_MS = 60_000;
 /** References of occurrences are remembered for 30 days. */
@@ -90,7 +90,7 @@ export class Removal {
         const page: { items: ItemDoc[]; next: string | null } = await this.deps.items.find({
           filter: { status, last_seen_at: { lt: before } },
           sort: [['last_seen_at', 'asc']],
-          limit: BATCH,
+          limit: BATCH_SIZE,
           after,
         });
         for (const item of page.items) {
@@ -111,7 +111,7 @@ export class Removal {
     const open = await removals.find({
       filter: elapsed('open_at', ABANDONED_MS, clock.now()),
       sort: [['open_at', 'asc']],
-      limit: BATCH,
+      limit: BATCH_SIZE,
     });
     for (const removal of open.items) {
       // The item still exists: the process ended before it removed the item, and the caller got no answer.

@@ -15,7 +15,7 @@ import type { ItemDoc } from '../item/model.js';
 import { Items } from '../store/items.js';
 import { planPullRequest } from './review-plan.js';
 
-const BATCH = 100;
+const BATCH_SIZE = 100;
 
 type Follower = Pick<BugCaller, 'id' | 'name'>;
 
@@ -33,7 +33,7 @@ export class Reviews {
     if (pull === null) return [];
     const filter = { pr_key: getPullRequestKey(project, url) };
     const followed: { ref: string; outcome: ForgeOutcome }[] = [];
-    for (const { id, ref } of await all(this.deps.items, { filter, limit: BATCH }))
+    for (const { id, ref } of await all(this.deps.items, { filter, limit: BATCH_SIZE }))
       followed.push({ ref, outcome: (await this.#apply(id, pull, caller)).outcome });
     return followed;
   }
@@ -57,7 +57,11 @@ export class Reviews {
   /** Finishes what a crash left between a request and its items. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const waiting = { pr_key: { gt: '' } };
-    for await (const page of pages(this.deps.items, { filter: waiting, sort: [['pr_key', 'asc']], limit: BATCH })) {
+    for await (const page of pages(this.deps.items, {
+      filter: waiting,
+      sort: [['pr_key', 'asc']],
+      limit: BATCH_SIZE,
+    })) {
       for (const item of page) await this.settle(item);
       if (signal?.aborted === true) return;
     }

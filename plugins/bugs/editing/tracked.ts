@@ -14,14 +14,14 @@ import { Edits } from './edits.js';
 import { ForgeChanges } from './forge-changes.js';
 import { Reviews } from './reviews.js';
 import { Items } from '../store/items.js';
-import { LONGEST_COMMENT, type ItemDoc } from '../item/model.js';
+import { MAX_COMMENT_LENGTH, type ItemDoc } from '../item/model.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
-const LONGEST_KEY = 200;
+const MAX_KEY_LENGTH = 200;
 /** Longest key of a link, which holds an address of 500 characters. */
-const LONGEST_LINK_KEY = 1000;
-const LONGEST_ACTOR = 100;
-const LONGEST_BUILD = 200;
+const MAX_LINK_KEY_LENGTH = 1000;
+const MAX_ACTOR_LENGTH = 100;
+const MAX_BUILD_LENGTH = 200;
 
 type How = NonNullable<Parameters<TrackedItems['resolve']>[1]>;
 
@@ -66,8 +66,8 @@ export class Tracked {
    * call that adds it meanwhile, plans again, and finds it.
    */
   async #comment(plugin: string, name: string, given: PluginComment): Promise<{ id: string; created: boolean }> {
-    const body = textOf('body', given.body, LONGEST_COMMENT);
-    const key = textOf('key', given.key, LONGEST_KEY);
+    const body = textOf('body', given.body, MAX_COMMENT_LENGTH);
+    const key = textOf('key', given.key, MAX_KEY_LENGTH);
     const caller = callerOf(plugin, given.actor);
     await this.secrets.refuse({ body, actor: caller.name });
     const item = await this.#need(name);
@@ -83,8 +83,8 @@ export class Tracked {
   async #resolve(plugin: string, name: string, { build, comment, actor }: How): Promise<Item> {
     const caller = callerOf(plugin, actor);
     const edit: Edit = { status: 'resolved' };
-    if (build) edit.resolved_in_build = textOf('build', build, LONGEST_BUILD);
-    if (comment) edit.comment = textOf('comment', comment, LONGEST_COMMENT);
+    if (build) edit.resolved_in_build = textOf('build', build, MAX_BUILD_LENGTH);
+    if (comment) edit.comment = textOf('comment', comment, MAX_COMMENT_LENGTH);
     await this.secrets.refuse({ actor: caller.name });
     try {
       return await this.edits.edit(name, caller, edit, undefined, (item) => {
@@ -97,13 +97,13 @@ export class Tracked {
   }
 
   async #link(plugin: string, name: string, change: ForgeChange): Promise<LinkOutcome> {
-    textOf('key', change.key, LONGEST_LINK_KEY);
+    textOf('key', change.key, MAX_LINK_KEY_LENGTH);
     return this.changes.link(name, callerOf(plugin, change.actor), change);
   }
 
   async #request(plugin: string, name: string, request: AgentRequest): Promise<boolean> {
-    const agent = textOf('agent', request.agent, LONGEST_ACTOR);
-    textOf('key', request.key, LONGEST_KEY);
+    const agent = textOf('agent', request.agent, MAX_ACTOR_LENGTH);
+    textOf('key', request.key, MAX_KEY_LENGTH);
     return this.requests.ask(name, callerOf(plugin, request.actor), { ...request, agent });
   }
 
@@ -118,7 +118,7 @@ export class Tracked {
 /** The caller acts as the service does, and under the plugin's name. */
 function callerOf(plugin: string, actor: string | null | undefined): BugCaller {
   const id = `plugin:${plugin}`;
-  const name = actor ? `${textOf('actor', actor, LONGEST_ACTOR)} (${id})` : id;
+  const name = actor ? `${textOf('actor', actor, MAX_ACTOR_LENGTH)} (${id})` : id;
   return { id, name, project: null, manage: true, kind: 'system' };
 }
 

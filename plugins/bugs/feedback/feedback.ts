@@ -15,8 +15,8 @@ import { cleanText } from '../../../lib/text/clean-text.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { scrubText } from '../text/scrub-text.js';
 import { Items } from '../store/items.js';
-import { LONGEST_COMMENT } from '../item/model.js';
-import { AUTHOR, MOST_COMMENTS, WaitingFeedback } from './waiting-feedback.js';
+import { MAX_COMMENT_LENGTH } from '../item/model.js';
+import { AUTHOR, MAX_COMMENTS, WaitingFeedback } from './waiting-feedback.js';
 
 @injectable()
 export class Feedback {
@@ -37,9 +37,9 @@ export class Feedback {
     const known = await this.refs.find(event);
     const item = known === null ? null : await this.deps.items.get(known.item_id);
     const id = this.refs.idOf(project, client_ref, isPublic);
-    const body = scrubText(cleanText(text)).slice(0, LONGEST_COMMENT);
+    const body = scrubText(cleanText(text)).slice(0, MAX_COMMENT_LENGTH);
     if (item === null) await this.waiting.wait({ id, project, event, body });
-    if (item === null || (await this.deps.comments.count({ item_id: item.id, author: AUTHOR })) >= MOST_COMMENTS)
+    if (item === null || (await this.deps.comments.count({ item_id: item.id, author: AUTHOR })) >= MAX_COMMENTS)
       return false;
     const { ref, mine } = await this.refs.bind(id, project, item.id);
     if (!mine && ref.open_at === null) return true;

@@ -23,12 +23,12 @@ import type { WaitingDoc } from '../item/work-documents.js';
 /** The author of comments from feedback. The user's name stands in the text, because a sender may claim any name. */
 export const AUTHOR = 'user feedback';
 /** The most comments of users on one item. Further feedback becomes new items. */
-export const MOST_COMMENTS = 100;
+export const MAX_COMMENTS = 100;
 /** How long feedback waits for its event. */
 const WAITING_MS = 7 * DAY_MS;
 /** The most feedback that waits in one project. Further feedback stays items of its own. */
-const MOST_WAITING = 1_000;
-const BATCH = 200;
+const MAX_WAITING_FEEDBACK = 1_000;
+const BATCH_SIZE = 200;
 
 @injectable()
 export class WaitingFeedback {
@@ -44,7 +44,7 @@ export class WaitingFeedback {
   /** @param given `id`: the feedback's own reference; `event`: the reference of its event */
   async wait(given: Pick<WaitingDoc, 'id' | 'project' | 'event' | 'body'>): Promise<void> {
     const { waiting, clock } = this.deps;
-    if ((await waiting.count({ project: given.project })) >= MOST_WAITING) return;
+    if ((await waiting.count({ project: given.project })) >= MAX_WAITING_FEEDBACK) return;
     this.#events.add(given.event);
     try {
       await waiting.insert({ ...given, expires_at: isoOf(clock.now() + WAITING_MS) });
@@ -65,7 +65,7 @@ export class WaitingFeedback {
   /** Links the feedback that waits for an event, now that the event was counted. The job repeats what fails. */
   async came(event: string): Promise<void> {
     try {
-      const { items } = await this.deps.waiting.find({ filter: { event }, limit: BATCH });
+      const { items } = await this.deps.waiting.find({ filter: { event }, limit: BATCH_SIZE });
       for (const one of items) await this.#link(one);
       this.#events.delete(event);
     } catch (error) {
@@ -87,10 +87,13 @@ export class WaitingFeedback {
     do {
       const page: { items: WaitingDoc[]; next: string | null } = await waiting.find({
         sort: [['expires_at', 'asc']],
-        limit: BATCH,
+        limit: BATCH_SIZE,
         after,
       });
-      const known = await refs.find({ filter: { id: { in: page.items.map(({ event }) => event) } }, limit: BATCH });
+      const known = await refs.find({
+        filter: { id: { in: page.items.map(({ event }) => event) } },
+        limit: BATCH_SIZE,
+      });
       const come = new Set(known.items.map(({ id }) => id));
       for (const one of page.items) {
         signal?.throwIfAborted();
@@ -111,7 +114,7 @@ export class WaitingFeedback {
     const own = await this.#ownItem(one);
     if (
       own?.id !== about.id &&
-      (await this.deps.comments.count({ item_id: about.id, author: AUTHOR })) < MOST_COMMENTS
+      (await this.deps.comments.count({ item_id: about.id, author: AUTHOR })) < MAX_COMMENTS
     ) {
       await this.#comment(about, one);
       if (own !== null) await this.#merge(own, about);

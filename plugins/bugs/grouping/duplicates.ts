@@ -56,7 +56,7 @@ function endOfLine(text: string, from: number): number {
 const within = (found: number, end: number): number => (found < 0 || found >= end ? -1 : found);
 
 const KEY_WORD = /['"`] (?:for key|für schlüssel) /gi;
-const LONGEST_NAME = 300;
+const MAX_NAME_LENGTH = 300;
 const CLOSING: Readonly<Record<string, string>> = { '«': '»', '»': '«', '„': '“', '“': '”' };
 
 /** `Duplicate entry 'value' for key 'name'`; old servers give the key's number without quotes. */
@@ -82,7 +82,7 @@ const KEY_END = /\)[«»]? (?:already exists|is not present|is still referenced|
 /** `Key (column, column)=(value, value) already exists.` */
 function postgresKey(text: string, at: number, end: number): ReturnType<Template> {
   const values = within(text.indexOf(')=(', at), end);
-  if (values < 0 || values - at > LONGEST_NAME) return null;
+  if (values < 0 || values - at > MAX_NAME_LENGTH) return null;
   KEY_END.lastIndex = values + 3;
   const match = KEY_END.exec(text);
   const close = match !== null && match.index < end ? match.index : text.lastIndexOf(')', end - 1);
@@ -100,7 +100,7 @@ function bracketedValue(text: string, at: number, end: number): ReturnType<Templ
 /** A name in quotes that stays as it is; the quotes are part of what is final. */
 function quotedName(text: string, at: number, end: number): ReturnType<Template> {
   const quote = text[at - 1] ?? '';
-  const close = within(text.indexOf(CLOSING[quote] ?? quote, at), Math.min(end, at + LONGEST_NAME));
+  const close = within(text.indexOf(CLOSING[quote] ?? quote, at), Math.min(end, at + MAX_NAME_LENGTH));
   return close < 0 ? null : { upTo: close + 1, instead: text.slice(at, close + 1) };
 }
 

@@ -26,14 +26,14 @@ export interface Frame {
 }
 
 /** Characters of a stack trace that are read (contract 21, intake). */
-const LONGEST = 65_536;
-const LONGEST_LINE = 2048;
+const MAX_LENGTH = 65_536;
+const MAX_LINE_LENGTH = 2048;
 /** Lines that are read: a real trace of 64 Ki characters has fewer. */
-const MOST_LINES = 2000;
+const MAX_LINES = 2000;
 
 /** All frames of the first 64 Ki characters; none for a text that is no stack trace. */
 export function parseFrames(stack: string): Frame[] {
-  const text = stack.slice(0, LONGEST);
+  const text = stack.slice(0, MAX_LENGTH);
   const found = read(text, parseFrameLine);
   const frames = found.length > 0 ? found : read(text, parseGenericFrame);
   const crash = crashOf(frames, text, carriedFrom(text));
@@ -48,7 +48,7 @@ export function parseFrames(stack: string): Frame[] {
 
 /** The frame that the error comes from, or null. */
 export function findFirstFrame(stack: string): Pick<Frame, 'file' | 'function' | 'line_no' | 'image'> | null {
-  const text = stack.slice(0, LONGEST);
+  const text = stack.slice(0, MAX_LENGTH);
   const from = carriedFrom(text);
   const found = read(text, parseFrameLine, from);
   return crashOf(found.length > 0 ? found : read(text, parseGenericFrame, from), text, from);
@@ -65,10 +65,10 @@ function read(text: string, form: (line: string) => Form | null, decidedFrom = I
   const frames: Form[] = [];
   let pendingFunction: string | null = null;
   let start = 0;
-  for (let line = 0; start <= text.length && line < MOST_LINES; line++) {
+  for (let line = 0; start <= text.length && line < MAX_LINES; line++) {
     const end = text.indexOf('\n', start);
     const stop = end < 0 ? text.length : end;
-    const content = text.slice(start, Math.min(stop, start + LONGEST_LINE)).trim();
+    const content = text.slice(start, Math.min(stop, start + MAX_LINE_LENGTH)).trim();
     start = stop + 1;
     if (content === '') continue;
     const seen = frames[0]?.kind === 'python' ? parsePythonFrame(content) : form(content);

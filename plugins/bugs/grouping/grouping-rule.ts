@@ -5,10 +5,10 @@
 import type { Doc } from '../../../kernel/contract.js';
 
 /** Rules of one project. Each report may be held against all of them. */
-export const MOST_RULES = 50;
+export const MAX_PROJECT_RULES = 50;
 /** Rules of all projects. Every process has them in memory. */
-export const MOST_IN_ALL = 2_000;
-export const MOST_ELEMENTS = 10;
+export const MAX_TOTAL_RULES = 2_000;
+export const MAX_RULE_ELEMENTS = 10;
 
 /** What a report is asked for, and what a rule makes of one that fits. What is null is not asked, or not changed. */
 export interface RuleBehaviour {

@@ -53,11 +53,11 @@ const MESSAGE_LENGTH = 2048;
 /** Characters searched for the two lines: more than the longest message that the intake lets through. */
 const MESSAGE_WINDOW = 16_384;
 /** Longest class, and longest element of a fingerprint; the intake's limits are lower. */
-const LONGEST_PART = 2048;
-const MOST_ELEMENTS = 100;
-const MOST_MEMBERS = 32;
+const MAX_PART_LENGTH = 2048;
+const MAX_ELEMENTS = 100;
+const MAX_MEMBERS = 32;
 const DEFAULT = /^\{\{\s{0,8}default\s{0,8}\}\}$/;
-const LONGEST_DEFAULT = 64;
+const MAX_DEFAULT_LENGTH = 64;
 
 /** The keys of one report (contract 21, grouping key, version 2). Never throws, under 10 ms for any input. */
 export function computeGrouping(input: GroupingInput, options: Partial<MaskOptions> = {}): Grouping {
@@ -74,7 +74,7 @@ export function computeGrouping(input: GroupingInput, options: Partial<MaskOptio
 /** Class and place of each member of a group, sorted, in lines of their own; empty for any other exception. */
 function membersIn({ members }: GroupingInput): string {
   if (!members?.length) return '';
-  const named = members.slice(0, MOST_MEMBERS).map(({ exception_class, file, function: name }) => {
+  const named = members.slice(0, MAX_MEMBERS).map(({ exception_class, file, function: name }) => {
     const place = getOrigin({ file_path: file, function_name: name });
     return [exception_class === null ? '' : maskGeneratedName(exception_class), place].join(' ').trim();
   });
@@ -108,12 +108,12 @@ export function computeFloodKey(input: GroupingInput, { origin, masked }: Groupi
 }
 
 const fingerprintOf = ({ fingerprint }: GroupingInput): readonly string[] | null =>
-  fingerprint?.length ? fingerprint.slice(0, MOST_ELEMENTS) : null;
+  fingerprint?.length ? fingerprint.slice(0, MAX_ELEMENTS) : null;
 
 const headOf = ({ type, project, exception_class }: GroupingInput): string[] => [
   type,
   project,
-  exception_class ? maskGeneratedName(exception_class.slice(0, LONGEST_PART).trim()) : '',
+  exception_class ? maskGeneratedName(exception_class.slice(0, MAX_PART_LENGTH).trim()) : '',
 ];
 
 /**
@@ -181,10 +181,12 @@ type Keys = Pick<Grouping, 'dedup_key' | 'bare_key'>;
 
 /** Whether an element of a fingerprint stands for the grouping without one. */
 export const isDefault = (element: string): boolean =>
-  element.length <= LONGEST_DEFAULT && DEFAULT.test(element.trim());
+  element.length <= MAX_DEFAULT_LENGTH && DEFAULT.test(element.trim());
 
 function tail(fingerprint: readonly string[], origin: string, masked: string): string[] {
-  return fingerprint.flatMap((element) => (isDefault(element) ? [origin, masked] : [element.slice(0, LONGEST_PART)]));
+  return fingerprint.flatMap((element) =>
+    isDefault(element) ? [origin, masked] : [element.slice(0, MAX_PART_LENGTH)],
+  );
 }
 
 /** Joins the parts of a key. The separator is removed from each: else a report could choose its key's other parts. */

@@ -11,12 +11,12 @@ const ADDRESS = /^[a-z][a-z0-9+.-]{1,30}:\/\/[^/\\]*/i;
 const LETTER = /\p{L}/u;
 /** What follows a path: the full stop of its sentence, or a line and a column. */
 const TAIL = /(?::\d{1,9}){0,2}[.:!]{0,3}$/;
-const LONGEST_WORD = 1024;
+const MAX_WORD_LENGTH = 1024;
 
 /** Masks hashes, versions, temporary names and the like in every path and URL. */
 export const maskPaths = (text: string): string =>
   SLASH.test(text)
-    ? text.replace(SLASHED, (word) => (isPath(word) ? maskWord(word.slice(0, LONGEST_WORD)) : word))
+    ? text.replace(SLASHED, (word) => (isPath(word) ? maskWord(word.slice(0, MAX_WORD_LENGTH)) : word))
     : text;
 
 function isPath(word: string): boolean {

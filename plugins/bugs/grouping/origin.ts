@@ -5,7 +5,7 @@
 import { maskGeneratedName, maskNamesInText } from '../../../lib/text/generated-names.js';
 import { isPage, maskPage, maskSegments } from './paths.js';
 
-const LONGEST = 4096;
+const MAX_LENGTH = 4096;
 const SEGMENTS = 2;
 
 /** Schemes around another URL. */
@@ -24,7 +24,7 @@ const VM_SCRIPT = /^VM\d{1,9}(?: |(?=:|$))/;
 
 /** The segments of a path. @param isWhole also what a program evaluates, and the fragment of a page */
 export function cutPath(file: string, isWhole = true): string[] {
-  let path = file.slice(0, LONGEST).trim();
+  let path = file.slice(0, MAX_LENGTH).trim();
   // Before the path is divided: a hidden class of Java has a slash in its name.
   if (isWhole) path = maskNamesInText(evaluatedIn(path).replace(VM_SCRIPT, ''));
   path = path.replace(WRAPPER, '');
@@ -49,17 +49,17 @@ function evaluatedIn(path: string): string {
 export function normalizeOrigin(file: string): string {
   const segments = cutPath(file);
   const masked = maskSegments(segments);
-  const kept = isPage(file.slice(0, LONGEST).trim()) ? maskPage(masked) : masked.slice(-SEGMENTS);
+  const kept = isPage(file.slice(0, MAX_LENGTH).trim()) ? maskPage(masked) : masked.slice(-SEGMENTS);
   return kept.map((segment) => segment.toLowerCase()).join('/');
 }
 
-const LONGEST_FUNCTION = 600;
+const MAX_FUNCTION_LENGTH = 600;
 /** Words of SDKs for a function without a name. */
 const NAMELESS = /^(?:\?+|<?anonymous>?|<unknown>|<redacted>|\{closure\}|\{anonymous\}|0x[0-9a-f]{1,16})$/i;
 
 /** A function as part of an origin; empty for one without a name. Functions that differ only in case are different. */
 export function normalizeFunction(name: string): string {
-  const given = name.slice(0, LONGEST_FUNCTION).trim();
+  const given = name.slice(0, MAX_FUNCTION_LENGTH).trim();
   const masked = NAMELESS.test(given) ? '' : maskGeneratedName(given);
   return NAMELESS.test(masked) ? '' : masked;
 }

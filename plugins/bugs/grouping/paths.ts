@@ -140,11 +140,11 @@ function isNextBuild(segments: readonly string[], at: number): boolean {
 }
 
 /** Segments that are looked at: those nearest to the file. */
-const MOST_SEGMENTS = 32;
+const MAX_SEGMENTS = 32;
 
 /** The segments of a path without their generated parts. */
 export function maskSegments(segments: readonly string[]): string[] {
-  const near = segments.length > MOST_SEGMENTS ? segments.slice(-MOST_SEGMENTS) : segments;
+  const near = segments.length > MAX_SEGMENTS ? segments.slice(-MAX_SEGMENTS) : segments;
   return near.map((_, at) => maskSegment(near, at));
 }
 
@@ -165,7 +165,7 @@ export function isPage(file: string): boolean {
 const PART = '<part>';
 const LOCALE = /^[a-z]{2}(?:[-_][A-Za-z]{2})?$/;
 const PAGE_SEGMENTS = 2;
-const MOST_PAGE_SEGMENTS = 4;
+const MAX_PAGE_SEGMENTS = 4;
 
 const isVariable = (segment: string, at: number): boolean =>
   /\d|[<>]/.test(segment) || segment.length > 40 || (at === 0 && LOCALE.test(segment));
@@ -174,7 +174,7 @@ const isVariable = (segment: string, at: number): boolean =>
 export function maskPage(segments: readonly string[]): string[] {
   const masked = segments.map((segment, at) => (isVariable(segment, at) ? PART : segment));
   let count = Math.min(PAGE_SEGMENTS, masked.length);
-  while (count < Math.min(MOST_PAGE_SEGMENTS, masked.length) && masked.slice(-count).every((one) => one === PART))
+  while (count < Math.min(MAX_PAGE_SEGMENTS, masked.length) && masked.slice(-count).every((one) => one === PART))
     count++;
   return masked.slice(-count);
 }

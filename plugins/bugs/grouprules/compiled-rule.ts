@@ -10,9 +10,9 @@ import { parseTemplate, TemplateProblem, type Template, type TemplateValues } fr
 import { compileWildcard } from './wildcard.js';
 
 /** Characters of one rendered element of a fingerprint. */
-const LONGEST_ELEMENT = 500;
+const MAX_ELEMENT_LENGTH = 500;
 /** Characters of a title (contract 20). */
-const LONGEST_TITLE = 200;
+const MAX_TITLE_LENGTH = 200;
 
 /** What a rule makes of a report that fits. */
 export interface Ruling {
@@ -114,7 +114,7 @@ const valuesOf = (subject: RuleSubject, groups: readonly string[], message: () =
 
 function rendered(element: Element, subject: RuleSubject, groups: readonly string[]): string {
   if (element === 'default') return '{{ default }}';
-  const text = cutText(element.render(valuesOf(subject, groups, () => subject.masked)), LONGEST_ELEMENT);
+  const text = cutText(element.render(valuesOf(subject, groups, () => subject.masked)), MAX_ELEMENT_LENGTH);
   // What a report says never becomes a placeholder.
   return isDefault(text) ? text.replaceAll('{{', '{ {') : text;
 }
@@ -128,7 +128,7 @@ function titled(heading: Template, subject: RuleSubject, groups: readonly string
     .render({ ...values, named })
     .replace(/\s+/gu, ' ')
     .trim();
-  return line === '' ? null : cutText(line, LONGEST_TITLE);
+  return line === '' ? null : cutText(line, MAX_TITLE_LENGTH);
 }
 
 /** @throws PatternProblem */

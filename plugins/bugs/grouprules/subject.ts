@@ -4,7 +4,7 @@ import { getMaskedMessage, getOrigin, type GroupingInput } from '../grouping/key
 import type { MaskOptions } from '../grouping/mask.js';
 
 /** Characters of a message that are searched: as many as grouping reads. */
-export const LONGEST_SEARCHED = 2_048;
+export const MAX_SEARCHED_LENGTH = 2_048;
 
 export class RuleSubject {
   readonly exception_class: string;
@@ -20,7 +20,7 @@ export class RuleSubject {
     private readonly masks: Partial<MaskOptions>,
   ) {
     this.exception_class = report.exception_class?.trim() ?? '';
-    this.message = (report.error_message || report.title || '').slice(0, LONGEST_SEARCHED);
+    this.message = (report.error_message || report.title || '').slice(0, MAX_SEARCHED_LENGTH);
   }
 
   get folded(): string {

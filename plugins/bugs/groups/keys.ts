@@ -248,12 +248,12 @@ const keyDoc = (project: string, key: string, item_id: string): Pick<KeyDoc, 'id
 });
 
 /** Characters of an origin and of a message that are stored with a key, to say what made it. */
-const LONGEST_SHOWN = 300;
+const MAX_SHOWN_LENGTH = 300;
 
 function madeBy({ rule_id, report, origin, masked }: Keyed): Pick<KeyDoc, 'rule_id' | 'made_of'> {
   if (rule_id !== undefined) return { rule_id };
   if (report.fingerprint?.length) return {};
-  return { made_of: { origin: origin.slice(0, LONGEST_SHOWN), masked: masked.slice(0, LONGEST_SHOWN) } };
+  return { made_of: { origin: origin.slice(0, MAX_SHOWN_LENGTH), masked: masked.slice(0, MAX_SHOWN_LENGTH) } };
 }
 
 type FamilyWrite = { insert: FamilyDoc } | { change: Filter; update: Update };

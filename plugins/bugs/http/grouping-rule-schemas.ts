@@ -1,7 +1,7 @@
 /** Input and output of the routes of grouping rules. */
 import joi from 'joi';
 import { named, whole } from '../../../kernel/contract.js';
-import { MOST_ELEMENTS, MOST_RULES } from '../grouping/grouping-rule.js';
+import { MAX_RULE_ELEMENTS, MAX_PROJECT_RULES } from '../grouping/grouping-rule.js';
 
 /** Not every store keeps NUL and unpaired surrogates unchanged. */
 const text = (max: number): joi.StringSchema =>
@@ -33,7 +33,7 @@ const fields = {
   fingerprint: joi
     .array()
     .items(text(200).min(1))
-    .max(MOST_ELEMENTS)
+    .max(MAX_RULE_ELEMENTS)
     .allow(null)
     .description(
       `Replaces the grouping. Each element may hold ${PLACEHOLDERS}; \`{{ default }}\` is an element of its own`,
@@ -63,7 +63,7 @@ export const orderBody = named(
     ids: joi
       .array()
       .items(joi.string().max(64))
-      .max(MOST_RULES)
+      .max(MAX_PROJECT_RULES)
       .required()
       .description('All rules of the project, each once'),
   }),
@@ -91,7 +91,10 @@ const ruleShape = named(
   }),
 );
 export const ruleOutput = named('GroupingRuleAnswer', whole({ rule: ruleShape }));
-export const rulesOutput = named('GroupingRules', whole({ items: joi.array().items(ruleShape).max(MOST_RULES) }));
+export const rulesOutput = named(
+  'GroupingRules',
+  whole({ items: joi.array().items(ruleShape).max(MAX_PROJECT_RULES) }),
+);
 
 const group = { ref: joi.string(), title: joi.string().allow('') };
 const namedGroup = named('NamedGroup', whole(group));

@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { named, stated, unlisted } from '../../../kernel/contract.js';
 import { WHERE } from '../lists/facets.js';
-import { LONGEST_COMMENT } from '../item/model.js';
+import { MAX_COMMENT_LENGTH } from '../item/model.js';
 import {
   errorLevel,
   filterBody,
@@ -107,7 +107,7 @@ export const reportBody = named(
     }),
 );
 
-const comment = bytes(LONGEST_COMMENT).pattern(filled).message('must not be empty');
+const comment = bytes(MAX_COMMENT_LENGTH).pattern(filled).message('must not be empty');
 
 export const editBody = named(
   'ItemChange',

@@ -199,18 +199,18 @@ function itemWith(item: Data, newest: Data | null): { crash: Answer; item: Answe
 }
 
 /** Values of one kind that are told, and keys of tags. */
-const MOST_SHARES = 3;
+const MAX_SHARES = 3;
 
 /** Where it happens, of what differs: `1.4.0 ×12, 1.3.9 ×2`. One value alone tells nothing that the item does not. */
 function spreadOf(spread: unknown): Answer {
   const { tags, ...kinds } = dataOf(spread);
   const named = (of: Data): string[] =>
     Object.entries(of).flatMap(([name, list]) => {
-      const values = listOf(list).slice(0, MOST_SHARES);
+      const values = listOf(list).slice(0, MAX_SHARES);
       const shares = values.map(({ value, count }) => `${wordOf(value)} ×${wordOf(count)}`).join(', ');
       return values.length < 2 ? [] : [`${name}: ${shares}`];
     });
-  const lines = [...named(kinds), ...named(dataOf(tags)).slice(0, MOST_SHARES)];
+  const lines = [...named(kinds), ...named(dataOf(tags)).slice(0, MAX_SHARES)];
   return lines.length === 0 ? {} : { spread: lines.join('\n') };
 }
 

@@ -2,7 +2,7 @@
 type Data = Readonly<Record<string, unknown>>;
 
 /** Lines that are told. */
-const MOST = 3;
+const MAX_SUSPECTS = 3;
 const wordOf = (value: unknown, most: number): string => (typeof value === 'string' ? value.slice(0, most) : '');
 
 /**
@@ -11,7 +11,7 @@ const wordOf = (value: unknown, most: number): string => (typeof value === 'stri
  */
 export function formatSuspects(data: Data): Record<string, unknown> {
   const listed = Array.isArray(data['suspect_commits']) ? (data['suspect_commits'] as Data[]) : [];
-  const suspects = listed.filter(({ touched }) => typeof touched === 'string').slice(0, MOST);
+  const suspects = listed.filter(({ touched }) => typeof touched === 'string').slice(0, MAX_SUSPECTS);
   if (suspects.length === 0) return {};
   const commits = suspects.map(({ id, author_name, message, touched }) =>
     [wordOf(id, 12), wordOf(touched, 120), wordOf(author_name, 40), wordOf(message, 120)].filter(Boolean).join(' · '),

@@ -56,7 +56,7 @@ export function removeStaleNotes(count: Update, paths: readonly string[]): Updat
 /** Items from which a write does not wait for the end of the turn. */
 const EARLY = 4;
 /** Most reports in one write: a known reference among them sends all of them the long way. */
-const MOST = 128;
+const MAX_BATCHED_COUNTS = 128;
 
 /** A count that was written. */
 export interface BatchedCount {
@@ -135,7 +135,7 @@ export class CountBatcher {
 
   /** Writes until nothing of the item waits. */
   async #writeAll(batch: Batch): Promise<void> {
-    while (batch.waiting.length > 0) await this.#write(batch, batch.waiting.splice(0, MOST));
+    while (batch.waiting.length > 0) await this.#write(batch, batch.waiting.splice(0, MAX_BATCHED_COUNTS));
     this.#batches.delete(`${batch.id} ${batch.kind}`);
   }
 

@@ -111,12 +111,12 @@ const REF = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
 /** A word: text in quotes, or text between blanks. A quote without its end is a character like any other. */
 const PART = /"([^"]*)"|(\S+)/g;
 /** Most words of one `q`: each costs a look into every text. */
-const MOST_WORDS = 20;
+const MAX_WORDS = 20;
 
 /** The words of one `q`, in lower case. */
 export function splitQueryWords(q: string): string[] {
   const words = [...normalizeSearchText(q).matchAll(PART)].map(([, quoted, bare]) => (quoted ?? bare ?? '').trim());
-  return [...new Set(words.filter((word) => word !== ''))].slice(0, MOST_WORDS);
+  return [...new Set(words.filter((word) => word !== ''))].slice(0, MAX_WORDS);
 }
 
 /** Every word in the searched text, or the item of this ref; nothing for a `q` without a word. */

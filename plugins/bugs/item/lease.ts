@@ -16,11 +16,11 @@ export const LIMIT_MS = 24 * HOUR_MS;
 export const DEFAULT_LEASE_SECONDS = 1800;
 
 /** The third release without a change of status asks for a person. */
-export const MOST_RELEASES = 3;
+export const MAX_RELEASES = 3;
 /** How long `action=next` skips an item for the holder who released it. */
 const PASSED_MS = 24 * HOUR_MS;
 /** Holders that an item remembers. */
-const MOST_PASSED = 50;
+const MAX_SKIPPING_HOLDERS = 50;
 
 export const hashClaimToken = (token: string): string => hash('sha256', token);
 
@@ -46,7 +46,10 @@ export const getLeaseHolder = ({ credential, agent }: Pick<ClaimLease, 'credenti
 /** The holders that `action=next` skips from now on, without the expired ones. */
 export function listSkippingHolders(item: ItemDoc, lease: ClaimLease, now: number): { [holder: string]: string } {
   const others = Object.entries(item.passed ?? {}).filter(([, until]) => until > isoOf(now));
-  return Object.fromEntries([...others.slice(1 - MOST_PASSED), [getLeaseHolder(lease), isoOf(now + PASSED_MS)]]);
+  return Object.fromEntries([
+    ...others.slice(1 - MAX_SKIPPING_HOLDERS),
+    [getLeaseHolder(lease), isoOf(now + PASSED_MS)],
+  ]);
 }
 
 /** Ends an expired lease: the item is open again, or, at the fifth time, needs a person. */

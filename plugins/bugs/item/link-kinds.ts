@@ -2,7 +2,7 @@
 import { hashWithinProject } from './document-ids.js';
 
 /** Links that one item has at the most. */
-export const MOST_LINKS = 50;
+export const MAX_LINKS = 50;
 
 /** As an end names it. `discovered` is `discovered_from`, seen from the other end. */
 export const LINK_KINDS = ['related', 'blocks', 'blocked_by', 'discovered_from', 'discovered'] as const;

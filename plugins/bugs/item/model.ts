@@ -276,7 +276,7 @@ export interface RefDoc {
 }
 
 /** Bytes of a comment's body (contract 20, endpoints). */
-export const LONGEST_COMMENT = 16_384;
+export const MAX_COMMENT_LENGTH = 16_384;
 
 export interface CommentDoc {
   id: string;

@@ -15,7 +15,7 @@ import type { FirstOccurrence, OccurrenceDoc, PackedOccurrence, StoredOccurrence
 const expand = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
 
 /** Largest unpacked payload. The intake's limits are far below; this one guards against a damaged file. */
-const MOST = 16 * 1024 * 1024;
+const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
 
 type Payload = Omit<OccurrenceDoc, 'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'>;
 
@@ -34,7 +34,7 @@ export async function unpackOccurrence(
   }
   if (!isPacked(stored)) return stored;
   const { packed, ...named } = stored;
-  const text = (await expand(Buffer.from(packed, 'base64'), { maxOutputLength: MOST })).toString();
+  const text = (await expand(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_PAYLOAD_BYTES })).toString();
   const end = text.indexOf('\n');
   const rest = JSON.parse(end < 0 ? text : text.slice(0, end)) as Omit<Payload, 'stack_trace'>;
   return { ...named, ...rest, stack_trace: end < 0 ? null : text.slice(end + 1) };

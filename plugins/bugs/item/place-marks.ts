@@ -18,7 +18,7 @@ export interface PlaceMarks {
 }
 
 /** Versions, and hosts, of an item; more would make each count of it dearer. */
-export const MOST_MARKS = 50;
+export const MAX_MARKS = 50;
 
 const markOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 8);
 
@@ -44,8 +44,8 @@ export function buildMarks(seen: readonly SeenPlace[]): Required<PlaceMarks> {
   const versions = seen.flatMap(({ app_version }) => (isNamed(app_version) ? [toVersionMark(app_version)] : []));
   const hosts = seen.flatMap(({ host }) => (isNamed(host) ? [toHostMark(host)] : []));
   return {
-    version_marks: [...new Set(versions)].slice(-MOST_MARKS),
-    host_marks: [...new Set(hosts)].slice(0, MOST_MARKS),
+    version_marks: [...new Set(versions)].slice(-MAX_MARKS),
+    host_marks: [...new Set(hosts)].slice(0, MAX_MARKS),
   };
 }
 
@@ -56,11 +56,11 @@ export function findAddedMarks(
 ): NonNullable<Update['push']> | null {
   const version = isNamed(app_version) ? toVersionMark(app_version) : null;
   const isNew = version !== null && !version_marks.includes(version);
-  const at = isNamed(host) && host_marks.length < MOST_MARKS ? toHostMark(host) : null;
+  const at = isNamed(host) && host_marks.length < MAX_MARKS ? toHostMark(host) : null;
   const isElsewhere = at !== null && !host_marks.includes(at);
   if (!isNew && !isElsewhere) return null;
   return {
-    ...(isNew && { version_marks: { each: [version], keep: MOST_MARKS } }),
-    ...(isElsewhere && { host_marks: { each: [at], keep: MOST_MARKS } }),
+    ...(isNew && { version_marks: { each: [version], keep: MAX_MARKS } }),
+    ...(isElsewhere && { host_marks: { each: [at], keep: MAX_MARKS } }),
   };
 }

@@ -6,7 +6,7 @@
 import type { ItemOutboxEntry, Unread } from './model.js';
 
 /** Entries that a lease remembers. */
-const MOST = 50;
+const MAX_UNREAD_ENTRIES = 50;
 /** Entries that are not told: a comment is told itself, and lease entries concern only their holders. */
 const UNTOLD: ReadonlySet<string> = new Set(['commented', 'claimed', 'reclaimed', 'renewed', 'created']);
 
@@ -23,7 +23,7 @@ export function addUnread(
 }
 
 export const mergeUnread = (unread: readonly Unread[] = [], more: readonly Unread[]): Unread[] =>
-  [...unread, ...more].slice(-MOST);
+  [...unread, ...more].slice(-MAX_UNREAD_ENTRIES);
 
 /** The comments of people that were in no answer yet. */
 export const listHumanComments = (unread: readonly Unread[]): readonly Unread[] =>

@@ -25,12 +25,12 @@ import { scrubDetails } from '../text/scrub.js';
 import { scrubText } from '../text/scrub-text.js';
 import { rebuildSearchText } from '../text/search-text.js';
 
-const MOST_ATTEMPTS = 12;
+const MAX_ATTEMPTS = 12;
 /** Milliseconds until the next attempt; twice as many after each, up to the longest. */
 const FIRST_WAIT_MS = 30_000;
-const LONGEST_WAIT_MS = 900_000;
+const MAX_WAIT_MS = 900_000;
 const MAX_AGE_MS = DAY_MS;
-const MOST_KEYS = 500;
+const MAX_KEYS = 500;
 
 @injectable()
 export class StoredLateOccurrences implements LateOccurrences {
@@ -77,11 +77,11 @@ export class StoredLateOccurrences implements LateOccurrences {
     const stored = await this.#stored(occurrence);
     if (stored?.late === undefined) return null;
     const tries = stored.late.tries + 1;
-    if (tries >= MOST_ATTEMPTS || clock.now() - Date.parse(stored.received_at) > MAX_AGE_MS) {
+    if (tries >= MAX_ATTEMPTS || clock.now() - Date.parse(stored.received_at) > MAX_AGE_MS) {
       await this.#settle(stored);
       return null;
     }
-    const late_at = isoOf(clock.now() + Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)));
+    const late_at = isoOf(clock.now() + Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)));
     await occurrences.change({ id, occurrence_id }, { set: { late_at, 'late.tries': tries } });
     return late_at;
   }
@@ -141,8 +141,8 @@ export class StoredLateOccurrences implements LateOccurrences {
     const keyed = await this.#keyed(item, after);
     const led = await this.keys.known(item.project, keyed.dedup_key);
     if (led === item.id) return keyed.dedup_key;
-    const { items: own } = await this.deps.keys.find({ filter: { item_id: item.id }, limit: MOST_KEYS });
-    const isUndecided = own.length < MOST_KEYS && own.every(({ came }) => came !== 'rewritten');
+    const { items: own } = await this.deps.keys.find({ filter: { item_id: item.id }, limit: MAX_KEYS });
+    const isUndecided = own.length < MAX_KEYS && own.every(({ came }) => came !== 'rewritten');
     if (!isUndecided || item.status === 'duplicate') return keyed.dedup_key;
     if (led === null) await this.keys.addRewritten(keyed, item.id);
     else if (isFirst) await this.#join(item, led);

@@ -5,8 +5,8 @@ import type { LinkDoc } from '../item/work-documents.js';
 
 const PAGE = 200;
 /** Items that one look for a circle reads at the most; more that hang together are refused as a circle is. */
-const MOST_ITEMS = 2_000;
-const AT_ONCE = 200;
+const MAX_ITEMS = 2_000;
+const CHUNK_SIZE = 200;
 
 type Stored = Pick<Collection<LinkDoc>, 'find'>;
 
@@ -35,14 +35,14 @@ async function reaches(links: Stored, start: string, goal: string, states: reado
   const seen = new Set([start]);
   let edge = [start];
   while (edge.length > 0) {
-    const asked = edge.splice(0, AT_ONCE);
+    const asked = edge.splice(0, CHUNK_SIZE);
     const filter = { from: { in: asked }, kind: 'blocks', state: { in: states } };
     for (const { to } of await all(links, { filter, limit: PAGE })) {
       if (to === goal) return true;
       if (!seen.has(to)) edge.push(to);
       seen.add(to);
     }
-    if (seen.size > MOST_ITEMS) return true;
+    if (seen.size > MAX_ITEMS) return true;
   }
   return false;
 }

@@ -17,7 +17,7 @@ import { pages } from '../../../lib/paging.js';
 import { StoreConflict } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { toLinkEnds, getInverseKind, toLinkId, MOST_LINKS, type LinkEnds, type LinkKind } from '../item/link-kinds.js';
+import { toLinkEnds, getInverseKind, toLinkId, MAX_LINKS, type LinkEnds, type LinkKind } from '../item/link-kinds.js';
 import type { ItemDoc } from '../item/model.js';
 import type { LinkDoc } from '../item/work-documents.js';
 import { Blocking } from '../store/blocking.js';
@@ -27,10 +27,10 @@ import { findBlockingCycle, listItemLinks } from './graph.js';
 
 /** Attempts against other callers that make or remove links of the same items. */
 const ATTEMPTS = 30;
-const LONGEST_WAIT_MS = 64;
+const MAX_WAIT_MS = 64;
 /** An older marker belongs to a process that is gone. */
 const LEFTOVER_MS = 10_000;
-const BATCH = 100;
+const BATCH_SIZE = 100;
 
 export interface LinkRequest {
   kind: LinkKind;
@@ -95,7 +95,7 @@ export class Links {
   /** Finishes what a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const left = elapsed('open_at', LEFTOVER_MS, this.deps.clock.now());
-    for await (const links of pages(this.deps.links, { filter: left, sort: [['open_at', 'asc']], limit: BATCH })) {
+    for await (const links of pages(this.deps.links, { filter: left, sort: [['open_at', 'asc']], limit: BATCH_SIZE })) {
       for (const link of links) await this.#finish(link);
       if (signal?.aborted === true) return;
     }
@@ -172,7 +172,7 @@ export class Links {
     for (const end of [link.from, link.to]) {
       const all = (await listItemLinks(links, end)).filter(({ state }) => state !== 'leaving');
       const made = all.filter(({ state }) => state === 'made');
-      if (all.length > MOST_LINKS) return { what: 'many', settled: made.length >= MOST_LINKS };
+      if (all.length > MAX_LINKS) return { what: 'many', settled: made.length >= MAX_LINKS };
     }
     if (link.kind !== 'blocks') return null;
     const circle = await findBlockingCycle(links, link);
@@ -232,13 +232,13 @@ export class Links {
   }
 
   async #wait(attempt: number): Promise<void> {
-    const ms = this.deps.random() * Math.min(LONGEST_WAIT_MS, 2 ** attempt);
+    const ms = this.deps.random() * Math.min(MAX_WAIT_MS, 2 ** attempt);
     await new Promise((resolve) => setTimeout(resolve, ms));
   }
 }
 
 function refused(what: Faults): ServiceError {
   if (what === 'gone') return invalid({ ref: 'there is no such item' });
-  if (what === 'many') return conflict(`An item has at most ${MOST_LINKS} links.`);
+  if (what === 'many') return conflict(`An item has at most ${MAX_LINKS} links.`);
   return conflict('Items cannot block each other in a circle.');
 }

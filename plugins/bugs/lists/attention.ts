@@ -21,7 +21,7 @@ import { groupConcerns, type Concern } from './concerns.js';
 /** The lists and health tell of what is damaged; the panel goes on without it. */
 const damaged = (): void => undefined;
 
-const BATCH = 100;
+const BATCH_SIZE = 100;
 /** Waiting items of each class among which the dashboard finds the loudest; of critical ones, usually all. */
 const LOOKED_AT = 600;
 const CRITICAL_LOOKED_AT = 5000;
@@ -63,7 +63,7 @@ export class Attention {
     const queue = [...CRITICAL, ...RANKS.slice(1).map((rank) => `${rank}0`)];
     const [fresh, working, ...classes] = await Promise.all([
       this.deps.items.count({ created_at: { gte: since } }),
-      this.deps.items.find({ filter: WORKED_ON, sort: toItemSort('last_seen_at'), limit: BATCH, damaged }),
+      this.deps.items.find({ filter: WORKED_ON, sort: toItemSort('last_seen_at'), limit: BATCH_SIZE, damaged }),
       ...queue.map(async (prefix) => {
         const filter = { queue_key: { prefix } };
         const [items, n] = await Promise.all([
@@ -86,7 +86,7 @@ export class Attention {
   async #lately(queue: readonly string[]): Promise<ItemDoc[]> {
     const found: ItemDoc[] = [];
     let looked = 0;
-    const query = { filter: { status: 'open' }, sort: toItemSort('last_seen_at'), limit: BATCH, damaged };
+    const query = { filter: { status: 'open' }, sort: toItemSort('last_seen_at'), limit: BATCH_SIZE, damaged };
     for await (const items of pages(this.deps.items, query)) {
       found.push(...items.filter(({ queue_key: key }) => queue.some((prefix) => key?.startsWith(prefix))));
       looked += items.length;
@@ -101,7 +101,7 @@ export class Attention {
     for await (const items of pages(this.deps.items, {
       filter,
       sort: [['queue_key', 'desc']],
-      limit: BATCH,
+      limit: BATCH_SIZE,
       damaged,
     })) {
       found.push(...items);
@@ -111,7 +111,7 @@ export class Attention {
   }
 
   async #oldest(filter: Filter): Promise<ItemDoc[]> {
-    const page = await this.deps.items.find({ filter, sort: [['queue_key', 'asc']], limit: BATCH, damaged });
+    const page = await this.deps.items.find({ filter, sort: [['queue_key', 'asc']], limit: BATCH_SIZE, damaged });
     return page.items;
   }
 }

@@ -36,7 +36,7 @@ import { findReadable, type ReadablePage } from '../../../ports/store/left-out.j
 const ROWS = 50;
 /** Groups whose hours are added up, and how many are read at a time: a document parses in some ten microseconds. */
 const SUMMED = 1000;
-const BATCH = 100;
+const BATCH_SIZE = 100;
 /** Changed items of one answer. */
 const CHANGES = 100;
 /** Age of a shared answer: many people read the dashboard, and it changes slowly. */
@@ -262,7 +262,7 @@ export class Board implements ErrorGroups {
     for await (const items of pages(this.deps.items, {
       filter,
       sort: toItemSort('last_seen_at'),
-      limit: BATCH,
+      limit: BATCH_SIZE,
       damaged,
     })) {
       if (groups >= SUMMED) {

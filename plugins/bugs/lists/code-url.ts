@@ -64,7 +64,7 @@ const COMMIT = /^[0-9a-f]{7,64}$/i;
 const TAG = /^v?\d{1,9}(?:\.\d{1,9}){1,3}(?:-[0-9A-Za-z.-]{1,64})?$/;
 const VERSION = /^\d[0-9A-Za-z.+-]{0,99}$/;
 /** The longest address of a page; longer ones are no paths of a repository. */
-const LONGEST = 2_000;
+const MAX_LENGTH = 2_000;
 
 /** What an administrator has entered about the code of a project. */
 export type CodeSettings = Pick<ProjectInfo, 'path_roots' | 'tag_format'>;
@@ -80,7 +80,7 @@ export function buildCodeUrl(item: Located, settings: CodeSettings = {}): string
   const commit = item.commit_sha !== null && COMMIT.test(item.commit_sha) ? item.commit_sha : null;
   const place = { repository: pageOf(repository), commit, tag: tagOf(item, settings), path, line: item.line_no };
   const url = forgeOf(repository)?.url(place) ?? null;
-  return url === null || url.length > LONGEST ? null : url;
+  return url === null || url.length > MAX_LENGTH ? null : url;
 }
 
 /** The path in the repository of a file on a machine, where a root of the project begins it. */
@@ -121,7 +121,7 @@ export function buildCommitUrl(repo: string | null, id: string): string | null {
   const forge = repository === null ? undefined : forgeOf(repository);
   if (repository === null || forge === undefined || !COMMIT.test(id)) return null;
   const url = `${pageOf(repository)}/${forge.commits}/${id}`;
-  return url.length > LONGEST ? null : url;
+  return url.length > MAX_LENGTH ? null : url;
 }
 
 function forgeOf({ hostname }: URL): Forge | undefined {

@@ -14,7 +14,7 @@ import { getFacets, matchesFacets, type Facets, type Where } from './facets.js';
 import type { PageAnswer, PageRequest } from './page-request.js';
 
 /** Payloads read at a time: they are large. */
-const BATCH = 10;
+const BATCH_SIZE = 10;
 
 /** A kept occurrence without its payload: where it happened, and when. */
 export interface KeptPlace extends Facets {
@@ -32,8 +32,8 @@ export class KeptOccurrences {
   async all({ id, parted }: Keeping): Promise<KeptPlace[]> {
     const slots = listSlotIds(id);
     const kept: KeptPlace[] = [];
-    for (let from = 0; from < slots.length; from += BATCH) {
-      const whole = await this.#read(slots.slice(from, from + BATCH), false);
+    for (let from = 0; from < slots.length; from += BATCH_SIZE) {
+      const whole = await this.#read(slots.slice(from, from + BATCH_SIZE), false);
       kept.push(...whole.map((one) => Object.assign(getFacets(one), { id: one.id, received_at: one.received_at })));
       // Slots are filled from the first on, so an empty batch is the last, unless a split has emptied some.
       if (whole.length === 0 && parted !== true) break;

@@ -81,7 +81,7 @@ const DELTA: Sort = [['updated_at', 'asc']];
 const MARKED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~(.*)$/s;
 
 /** Items near a claimed one that are named. */
-const MOST_SIMILAR = 3;
+const MAX_SIMILAR = 3;
 /** Words that are searched for them: a claim waits for it. */
 const FEW_WORDS = 2;
 
@@ -205,7 +205,7 @@ export class Lists {
       this.around.of(item, stored ?? {}),
       this.#requester(item, stored),
       this.parts.newest(item.id),
-      stored === null ? [] : findSimilarItems(this.deps, stored, MOST_SIMILAR, FEW_WORDS),
+      stored === null ? [] : findSimilarItems(this.deps, stored, MAX_SIMILAR, FEW_WORDS),
     ]);
     return { ...places, requester, ...(occurrence && { occurrence }), similar: similar.map(similarView) };
   }

@@ -17,7 +17,7 @@ import type { ItemQuery, SortName } from '../item/filters.js';
 import type { SavedViewDoc } from '../item/work-documents.js';
 import { savedView } from './query-schema.js';
 
-export const MOST_VIEWS = 100;
+export const MAX_VIEWS = 100;
 
 export type ViewQuery = ItemQuery & { sort?: SortName; order?: 'asc' | 'desc' };
 
@@ -86,8 +86,8 @@ export class SavedViews {
     await this.secrets.refuse({ name, query: JSON.stringify(query) });
     const { views, clock } = this.deps;
     const id = hashWithinProject(viewer.id, name.toLowerCase());
-    if ((await views.get(id)) === null && (await views.count({ owner: viewer.id })) >= MOST_VIEWS)
-      throw invalid({ name: `an account saves at most ${MOST_VIEWS} views` });
+    if ((await views.get(id)) === null && (await views.count({ owner: viewer.id })) >= MAX_VIEWS)
+      throw invalid({ name: `an account saves at most ${MAX_VIEWS} views` });
     const now = clock.iso();
     const changed = await views.change(
       { id },

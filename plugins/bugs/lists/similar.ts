@@ -12,8 +12,8 @@ import { toItemSort } from '../item/filters.js';
 import type { ItemDoc } from '../item/model.js';
 
 /** Each word is a query of its own. */
-const MOST_WORDS = 6;
-const SHORTEST = 4;
+const MAX_WORDS = 6;
+const MIN_LENGTH = 4;
 /** Longer ones that stand in every other title. */
 const COMMON: ReadonlySet<string> = new Set(
   'with when that this from have does then than after before which there their should cannot into'.split(' '),
@@ -27,9 +27,9 @@ const READ = 4_096;
 const WORD = /[\p{L}\p{N}_]+/gu;
 
 /** The words of a text that tell it from others, the longest first, since long words are the rare ones. Pure. */
-export function findDistinctiveWords(text: string, maxWords = MOST_WORDS): string[] {
+export function findDistinctiveWords(text: string, maxWords = MAX_WORDS): string[] {
   const words = (text.slice(0, READ).toLowerCase().match(WORD) ?? []).filter(
-    (word) => word.length >= SHORTEST && !COMMON.has(word) && /\p{L}/u.test(word),
+    (word) => word.length >= MIN_LENGTH && !COMMON.has(word) && /\p{L}/u.test(word),
   );
   return [...new Set(words)].toSorted((a, b) => b.length - a.length).slice(0, maxWords);
 }
@@ -43,7 +43,7 @@ export async function findSimilarItems(
   { items, words, texts }: Pick<BugDeps, 'items' | 'words' | 'texts'>,
   item: ItemDoc,
   limit: number,
-  maxWords = MOST_WORDS,
+  maxWords = MAX_WORDS,
 ): Promise<ItemDoc[]> {
   const { id, project, exception_class, file_path } = item;
   const titleWords = findDistinctiveWords(item.title, maxWords);

@@ -26,8 +26,8 @@ export interface Spread {
 }
 
 /** Values of one kind that are shown, and keys of tags. */
-const MOST_VALUES = 5;
-const MOST_KEYS = 20;
+const MAX_VALUES = 5;
+const MAX_KEYS = 20;
 const PLAIN_TAG = 'tag';
 const REMEMBERED = 1_000;
 
@@ -65,7 +65,7 @@ export function countSpread(kept: readonly Facets[]): Spread {
     if (values === undefined) tags.set(key, [value]);
     else values.push(value);
   }
-  const frequent = [...tags].toSorted(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1)).slice(0, MOST_KEYS);
+  const frequent = [...tags].toSorted(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1)).slice(0, MAX_KEYS);
   return {
     versions: sharesOf(kept.map(({ app_version }) => app_version)),
     environments: sharesOf(kept.map(({ environment }) => environment)),
@@ -82,5 +82,5 @@ function sharesOf(values: readonly (string | null | undefined)[]): ValueCount[] 
   return [...counts]
     .map(([value, count]) => ({ value, count }))
     .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
-    .slice(0, MOST_VALUES);
+    .slice(0, MAX_VALUES);
 }

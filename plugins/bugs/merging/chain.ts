@@ -5,13 +5,13 @@ import type { ItemDoc } from '../item/model.js';
 
 /** Most links that are followed. */
 const CHAIN = 100;
-const BATCH = 100;
+const BATCH_SIZE = 100;
 
 /** The item and everything that is a duplicate of it, through all links. */
 export async function findDuplicateTree(items: Collection<ItemDoc>, itemId: string): Promise<Set<string>> {
   const found = new Set([itemId]);
   for (const id of found) {
-    for await (const item of each(items, { filter: { duplicate_of: id }, limit: BATCH })) found.add(item.id);
+    for await (const item of each(items, { filter: { duplicate_of: id }, limit: BATCH_SIZE })) found.add(item.id);
   }
   return found;
 }

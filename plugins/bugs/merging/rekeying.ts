@@ -29,7 +29,7 @@ import { MergedPeople } from './merged-people.js';
 
 /** An older move belongs to a process that is gone. */
 const LEFTOVER_MS = 10_000;
-const BATCH = 100;
+const BATCH_SIZE = 100;
 
 @injectable()
 export class Rekeying {
@@ -67,16 +67,16 @@ export class Rekeying {
 
   /** Unfinished moves of one item. */
   async unfinished(itemId: string): Promise<MoveDoc[]> {
-    return (await this.deps.moves.find({ filter: { item_id: itemId }, limit: BATCH })).items;
+    return (await this.deps.moves.find({ filter: { item_id: itemId }, limit: BATCH_SIZE })).items;
   }
 
   /** Finishes moves that a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const filter = elapsed('at', LEFTOVER_MS, this.deps.clock.now());
     for (;;) {
-      const page = await this.deps.moves.find({ filter, sort: [['at', 'asc']], limit: BATCH });
+      const page = await this.deps.moves.find({ filter, sort: [['at', 'asc']], limit: BATCH_SIZE });
       for (const move of page.items) await this.finish([move]);
-      if (page.items.length < BATCH || signal?.aborted === true) return;
+      if (page.items.length < BATCH_SIZE || signal?.aborted === true) return;
     }
   }
 

@@ -36,7 +36,7 @@ export interface Watch {
 type Watched = Pick<ItemDoc, 'minutes' | 'alarm' | 'muted_by_rule_id'>;
 
 const ATTEMPTS = 100;
-const BATCH = 200;
+const BATCH_SIZE = 200;
 /** Time before the beginning of the last run, for writes of processes whose clock lags. */
 const OVERLAP_MS = 120_000;
 
@@ -129,7 +129,7 @@ export class Alarms {
     const began = this.deps.clock.now();
     for (const { rule_id, threshold, since } of await this.filters.watched()) {
       const filter = { muted_by_rule_id: rule_id, updated_at: { gte: this.#since } };
-      for await (const item of each(this.deps.items, { filter, limit: BATCH })) {
+      for await (const item of each(this.deps.items, { filter, limit: BATCH_SIZE })) {
         if (this.#isNew(item, threshold, since)) await this.#emitOrRearm(item, { rule_id, threshold });
       }
     }

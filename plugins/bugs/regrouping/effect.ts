@@ -66,7 +66,7 @@ export interface TrialEffect {
 const SAMPLES = 20;
 const DESTINATIONS = 20;
 const SOURCES = 20;
-const LONGEST_MESSAGE = 300;
+const MAX_MESSAGE_LENGTH = 300;
 
 /**
  * @param tried the newest first
@@ -140,7 +140,7 @@ const sampleOf = (tried: TriedOccurrence): TrialSample => {
     ...namedOf(tried),
     id: doc.occurrence_id,
     occurred_at: doc.occurred_at,
-    error_message: doc.error_message?.slice(0, LONGEST_MESSAGE) ?? null,
+    error_message: doc.error_message?.slice(0, MAX_MESSAGE_LENGTH) ?? null,
     exception_class: doc.exception_class,
     origin: origin || null,
     fingerprint: ruling?.fingerprint ?? null,

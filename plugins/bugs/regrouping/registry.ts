@@ -11,8 +11,8 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { GroupingRuleBook } from '../grouprules/book.js';
 import { compileRule, RuleProblem } from '../grouprules/compiled-rule.js';
 import {
-  MOST_IN_ALL,
-  MOST_RULES,
+  MAX_TOTAL_RULES,
+  MAX_PROJECT_RULES,
   type GroupingRule,
   type RuleBehaviour,
   type RuleListDoc,
@@ -24,7 +24,7 @@ import { RuleTrials, type RuleTrial } from './trial.js';
 export type GroupingRuleFields = Partial<RuleBehaviour & Pick<GroupingRule, 'name' | 'enabled'>>;
 
 const ATTEMPTS = 50;
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 @injectable()
 export class GroupingRules {
@@ -53,12 +53,12 @@ export class GroupingRules {
     checkRule(rule);
     await this.secrets.refuse({ ...fields });
     await this.book.reload();
-    if (this.book.size >= MOST_IN_ALL)
-      throw conflict(`There are ${MOST_IN_ALL} grouping rules, which is as many as every process keeps in memory.`);
+    if (this.book.size >= MAX_TOTAL_RULES)
+      throw conflict(`There are ${MAX_TOTAL_RULES} grouping rules, which is as many as every process keeps in memory.`);
     await this.#write(project, (rules) => {
-      if (rules.length >= MOST_RULES)
+      if (rules.length >= MAX_PROJECT_RULES)
         throw conflict(
-          `The project has ${MOST_RULES} grouping rules, which is as many as each report is held against.`,
+          `The project has ${MAX_PROJECT_RULES} grouping rules, which is as many as each report is held against.`,
         );
       return [...rules, rule];
     });
@@ -252,7 +252,7 @@ const nameOf = ({ exception_class, message, origin }: RuleBehaviour): string =>
     .filter((part) => part !== null)
     .join(' · ')
     .replace(/\p{Cc}/gu, ' ')
-    .slice(0, LONGEST_NAME);
+    .slice(0, MAX_NAME_LENGTH);
 
 const isSame = (name: string, before: GroupingRule, after: GroupingRule): boolean =>
   JSON.stringify(before[name as keyof GroupingRule]) === JSON.stringify(after[name as keyof GroupingRule]);

@@ -20,9 +20,9 @@ import { computeTrialEffect, type NamedGroup, type TrialEffect, type TriedOccurr
 const GROUPS = 200;
 /** Kept occurrences of one group that are looked at; they are large. */
 const OF_A_GROUP = 20;
-const BATCH = 10;
+const BATCH_SIZE = 10;
 /** Milliseconds. A person waits. */
-const MOST_MS = 8_000;
+const MAX_TRIAL_MS = 8_000;
 const LEADS = 500;
 
 export interface RuleTrial extends TrialEffect {
@@ -48,7 +48,7 @@ export class RuleTrials {
   ): Promise<RuleTrial> {
     const { items, clock, log } = this.deps;
     const sets = [GroupingRuleSet.of(before, log), GroupingRuleSet.of(after, log)] as const;
-    const ends = clock.monotonic() + MOST_MS;
+    const ends = clock.monotonic() + MAX_TRIAL_MS;
     const page = await items.find({
       filter: { project, type: 'error' },
       sort: [['last_seen_at', 'desc']],
@@ -75,8 +75,11 @@ export class RuleTrials {
     const { occurrences, texts, grouping, clock } = this.deps;
     const ids = listSlotIds(item.id).slice(0, OF_A_GROUP);
     const found: TriedOccurrence[] = [];
-    for (let from = 0; from < ids.length; from += BATCH) {
-      const page = await occurrences.find({ filter: { id: { in: ids.slice(from, from + BATCH) } }, limit: BATCH });
+    for (let from = 0; from < ids.length; from += BATCH_SIZE) {
+      const page = await occurrences.find({
+        filter: { id: { in: ids.slice(from, from + BATCH_SIZE) } },
+        limit: BATCH_SIZE,
+      });
       for (const stored of page.items) {
         const doc = await unpackOccurrence(stored, (id) => texts.get(id));
         const { type, project, title } = item;
@@ -90,7 +93,7 @@ export class RuleTrials {
         const named = { id, ref, title };
         found.push({ item: named, doc, origin, before: keyOf(was), after: keyOf(ruling), ruling });
       }
-      if (page.items.length < BATCH && item.parted !== true) break;
+      if (page.items.length < BATCH_SIZE && item.parted !== true) break;
     }
     return found;
   }

@@ -46,7 +46,7 @@ export interface Variety {
 const IN_KEY: ReadonlySet<Respect> = new Set(['exception_class', 'file']);
 type Valued = Exclude<Respect, 'message'>;
 const VALUED = RESPECTS.filter((field): field is Valued => field !== 'message');
-const MOST_VALUES = 50;
+const MAX_VALUES = 50;
 
 /**
  * @param id of the split, by which the derived keys are made
@@ -110,7 +110,7 @@ function differenceOf({ by, occurrences: named }: Selection, kept: readonly Kept
   if (named === undefined || field === 'message')
     throw invalid({ 'by.values': 'name the values, or the pattern of the message, that mark the part to split off' });
   const chosen = kept.filter(({ doc }) => named.includes(doc.occurrence_id));
-  const values = [...new Set(chosen.flatMap(({ doc }) => listDifferenceValues(field, doc)))].slice(0, MOST_VALUES);
+  const values = [...new Set(chosen.flatMap(({ doc }) => listDifferenceValues(field, doc)))].slice(0, MAX_VALUES);
   if (values.length === 0) throw invalid({ 'by.field': `none of these occurrences names a value of ${field}` });
   return { field, values };
 }
@@ -193,7 +193,7 @@ export function listVarieties(kept: readonly KeptOccurrence[]): Variety[] {
       .map(([value, count]) => ({ value, count }))
       .filter(({ count }) => count < kept.length)
       .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
-      .slice(0, MOST_VALUES);
+      .slice(0, MAX_VALUES);
     return values.length === 0 ? [] : [{ field, values }];
   });
 }

@@ -15,7 +15,7 @@ import type { SplitDoc } from '../item/work-documents.js';
 
 /** An older split belongs to a process that is gone. */
 const LEFTOVER_MS = 10_000;
-const BATCH = 20;
+const BATCH_SIZE = 20;
 
 @injectable()
 export class SplitHandover {
@@ -47,7 +47,7 @@ export class SplitHandover {
    * One whose item is not written yet is left to its process.
    */
   async finishOf(item_id: string): Promise<void> {
-    const { items } = await this.deps.splits.find({ filter: { item_id }, limit: BATCH });
+    const { items } = await this.deps.splits.find({ filter: { item_id }, limit: BATCH_SIZE });
     for (const split of items) if (await this.#happened(split)) await this.finish(split);
   }
 
@@ -55,9 +55,9 @@ export class SplitHandover {
   async reconcile(signal?: AbortSignal): Promise<void> {
     const filter = elapsed('at', LEFTOVER_MS, this.deps.clock.now());
     for (;;) {
-      const page = await this.deps.splits.find({ filter, sort: [['at', 'asc']], limit: BATCH });
+      const page = await this.deps.splits.find({ filter, sort: [['at', 'asc']], limit: BATCH_SIZE });
       for (const split of page.items) await this.finish(split);
-      if (page.items.length < BATCH || signal?.aborted === true) return;
+      if (page.items.length < BATCH_SIZE || signal?.aborted === true) return;
     }
   }
 

@@ -8,9 +8,9 @@ import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 import { unpackOccurrence } from '../item/payload.js';
 
 /** Payloads read at a time: they are large. */
-const BATCH = 10;
+const BATCH_SIZE = 10;
 /** Grouping keys of one item that are looked at. */
-export const MOST_KEYS = 500;
+export const MAX_SPLIT_KEYS = 500;
 
 export interface KeptOccurrence {
   doc: OccurrenceDoc;
@@ -25,7 +25,7 @@ export interface KeptOccurrence {
 export interface KeptParts {
   /** The keys that are counted at the item, its own and those of items merged into it. */
   keys: KeyDoc[];
-  /** False: the item has more keys than `MOST_KEYS`. */
+  /** False: the item has more keys than `MAX_SPLIT_KEYS`. */
   whole: boolean;
   /** The oldest first. */
   occurrences: KeptOccurrence[];
@@ -41,7 +41,7 @@ export class KeptReader {
   async of(item: ItemDoc): Promise<KeptParts> {
     const { keys, texts } = this.deps;
     const [own, merged, docs] = await Promise.all([
-      keys.find({ filter: { item_id: item.id }, limit: MOST_KEYS + 1 }),
+      keys.find({ filter: { item_id: item.id }, limit: MAX_SPLIT_KEYS + 1 }),
       this.#merged(item.id),
       this.#payloads(item.id),
     ]);
@@ -50,7 +50,7 @@ export class KeptReader {
     const whole = await Promise.all(docs.map((doc) => unpackOccurrence(doc, (id) => texts.get(id))));
     return {
       keys: leading,
-      whole: leading.length <= MOST_KEYS,
+      whole: leading.length <= MAX_SPLIT_KEYS,
       occurrences: whole
         .map((doc) => this.#keyed(item, doc, known))
         .toSorted((a, b) => (a.doc.received_at < b.doc.received_at ? -1 : 1)),
@@ -59,19 +59,23 @@ export class KeptReader {
 
   /** Keys of items that were merged into this one, and are counted here. */
   async #merged(id: string): Promise<KeyDoc[]> {
-    const duplicates = await this.deps.items.find({ filter: { duplicate_of: id }, limit: MOST_KEYS });
+    const duplicates = await this.deps.items.find({ filter: { duplicate_of: id }, limit: MAX_SPLIT_KEYS });
     if (duplicates.items.length === 0) return [];
     const filter = { item_id: { in: duplicates.items.map((item) => item.id) }, counts_at: id };
-    return (await this.deps.keys.find({ filter, limit: MOST_KEYS })).items;
+    return (await this.deps.keys.find({ filter, limit: MAX_SPLIT_KEYS })).items;
   }
 
   async #payloads(id: string): Promise<Awaited<ReturnType<BugDeps['occurrences']['find']>>['items'][number][]> {
     const slots = listSlotIds(id);
     const found = [];
-    for (let from = 0; from < slots.length; from += BATCH)
+    for (let from = 0; from < slots.length; from += BATCH_SIZE)
       found.push(
-        ...(await this.deps.occurrences.find({ filter: { id: { in: slots.slice(from, from + BATCH) } }, limit: BATCH }))
-          .items,
+        ...(
+          await this.deps.occurrences.find({
+            filter: { id: { in: slots.slice(from, from + BATCH_SIZE) } },
+            limit: BATCH_SIZE,
+          })
+        ).items,
       );
     return found;
   }

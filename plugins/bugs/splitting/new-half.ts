@@ -26,7 +26,7 @@ export interface NewHalf {
   at: string;
 }
 
-const LONGEST_TITLE = 200;
+const MAX_TITLE_LENGTH = 200;
 const oldestOf = (half: readonly KeptOccurrence[]): OccurrenceDoc => (half[0] as KeptOccurrence).doc;
 const newestOf = (half: readonly KeptOccurrence[]): OccurrenceDoc => (half.at(-1) as KeptOccurrence).doc;
 
@@ -65,7 +65,7 @@ export function buildNewHalf(
   ids: Ids,
 ): ItemDoc {
   const oldest = oldestOf(leaves);
-  const title = (wanted ?? titleFor(oldest, from.title)).slice(0, LONGEST_TITLE);
+  const title = (wanted ?? titleFor(oldest, from.title)).slice(0, MAX_TITLE_LENGTH);
   const report: Report = {
     type: from.type,
     project: from.project,

@@ -6,7 +6,7 @@ import type { KeptOccurrence } from './kept.js';
 import { computeShares } from './shares.js';
 
 const SAMPLES = 5;
-const LONGEST_MESSAGE = 300;
+const MAX_MESSAGE_LENGTH = 300;
 
 export interface SplitSample {
   /** Of the occurrence. */
@@ -99,7 +99,7 @@ const samplesOf = (half: readonly KeptOccurrence[]): SplitSample[] =>
     .map(({ doc }) => ({
       id: doc.occurrence_id,
       occurred_at: doc.occurred_at,
-      error_message: doc.error_message?.slice(0, LONGEST_MESSAGE) ?? null,
+      error_message: doc.error_message?.slice(0, MAX_MESSAGE_LENGTH) ?? null,
       exception_class: doc.exception_class,
       file_path: doc.file_path,
       app_version: doc.app_version,

@@ -9,9 +9,9 @@ import { KeptReader, type KeptOccurrence } from './kept.js';
 import { describeDifference } from './preview.js';
 
 /** Keys that are told one by one. */
-const MOST_KEYS = 20;
-const MOST_MERGED = 50;
-const LONGEST = 300;
+const MAX_KEYS = 20;
+const MAX_MERGED_ITEMS = 50;
+const MAX_LENGTH = 300;
 
 export interface KeyReason {
   key: string;
@@ -63,11 +63,11 @@ export class Reasons {
     const { items } = this.deps;
     const [{ keys, occurrences }, merged, from] = await Promise.all([
       this.kept.of(item),
-      items.find({ filter: { duplicate_of: item.id }, limit: MOST_MERGED }),
+      items.find({ filter: { duplicate_of: item.id }, limit: MAX_MERGED_ITEMS }),
       item.split_from === undefined ? null : items.get(item.split_from),
     ]);
     const names = new Map(this.rules.known(item.project).map(({ id, name }) => [id, name]));
-    const told = keys.slice(0, MOST_KEYS).map((key) => reasonOf(item, key, occurrences, names));
+    const told = keys.slice(0, MAX_KEYS).map((key) => reasonOf(item, key, occurrences, names));
     const refs = merged.items.map(({ ref }) => ref);
     const parts = new Set(keys.flatMap(({ divided = [] }) => divided.map(({ by }) => describeDifference(by))));
     const reasons = {
@@ -99,8 +99,8 @@ function reasonOf(
   const isSplit = item.split_from !== undefined && first !== undefined && grouping === null;
   return {
     key,
-    origin: grouping?.origin.slice(0, LONGEST) || null,
-    masked: (grouping ?? first?.grouping)?.masked.slice(0, LONGEST) ?? null,
+    origin: grouping?.origin.slice(0, MAX_LENGTH) || null,
+    masked: (grouping ?? first?.grouping)?.masked.slice(0, MAX_LENGTH) ?? null,
     came: item_id !== item.id ? 'merged' : isSplit ? 'split' : (came ?? 'first'),
     kept: own.length,
     fingerprint: rule_id !== undefined || (first !== undefined && grouping === null && !isSplit),

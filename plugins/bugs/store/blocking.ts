@@ -14,15 +14,15 @@ import { pages } from '../../../lib/paging.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { isFinished } from '../item/transitions.js';
 import type { ChangeSet } from '../item/change-set.js';
-import { MOST_LINKS } from '../item/link-kinds.js';
+import { MAX_LINKS } from '../item/link-kinds.js';
 import type { ItemDoc } from '../item/model.js';
 import { Revisions } from './revisions.js';
 
 /** An older marker belongs to a process that is gone. */
 const LEFTOVER_MS = 10_000;
-const BATCH = 100;
+const BATCH_SIZE = 100;
 /** Items in one query to the store. */
-const AT_ONCE = 500;
+const CHUNK_SIZE = 500;
 
 @injectable()
 export class Blocking {
@@ -41,7 +41,7 @@ export class Blocking {
   /** Ids of the items that an item blocks, whether it is finished or not. */
   async blockedBy(id: string): Promise<string[]> {
     const filter = { from: id, kind: 'blocks', state: 'made' };
-    return (await this.deps.links.find({ filter, limit: MOST_LINKS })).items.map(({ to }) => to);
+    return (await this.deps.links.find({ filter, limit: MAX_LINKS })).items.map(({ to }) => to);
   }
 
   /** Decides anew whether an item is blocked. An item that is gone needs no decision. */
@@ -60,12 +60,12 @@ export class Blocking {
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { items, clock } = this.deps;
     const left = elapsed('relink_at', LEFTOVER_MS, clock.now());
-    for await (const page of pages(items, { filter: left, sort: [['relink_at', 'asc']], limit: BATCH })) {
+    for await (const page of pages(items, { filter: left, sort: [['relink_at', 'asc']], limit: BATCH_SIZE })) {
       for (const item of page) await this.spread(item);
       if (signal?.aborted === true) return;
     }
     const waiting = { 'blocked.at': { gt: '' } };
-    for await (const page of pages(items, { filter: waiting, sort: [['blocked.at', 'asc']], limit: BATCH })) {
+    for await (const page of pages(items, { filter: waiting, sort: [['blocked.at', 'asc']], limit: BATCH_SIZE })) {
       const blockers = await this.#open(page.flatMap(({ blocked }) => blocked?.by ?? []));
       const free = page.filter(({ blocked }) => blocked?.by.some((id) => !blockers.has(id)) === true);
       for (const { id } of free) await this.decide(id);
@@ -76,9 +76,9 @@ export class Blocking {
   /** Those of these items that are not finished. */
   async #open(ids: readonly string[]): Promise<Set<string>> {
     const open = new Set<string>();
-    for (let at = 0; at < ids.length; at += AT_ONCE) {
-      const asked = ids.slice(at, at + AT_ONCE);
-      const { items } = await this.deps.items.find({ filter: { id: { in: asked } }, limit: AT_ONCE });
+    for (let at = 0; at < ids.length; at += CHUNK_SIZE) {
+      const asked = ids.slice(at, at + CHUNK_SIZE);
+      const { items } = await this.deps.items.find({ filter: { id: { in: asked } }, limit: CHUNK_SIZE });
       for (const { id, status } of items) if (!isFinished(status)) open.add(id);
     }
     return open;
@@ -87,7 +87,7 @@ export class Blocking {
   /** Ids of the unfinished items that block this one, in order. A blocker that was deleted blocks nothing. */
   async #unfinished(id: string): Promise<string[]> {
     const filter = { to: id, kind: 'blocks', state: 'made' };
-    const links = await this.deps.links.find({ filter, limit: MOST_LINKS });
+    const links = await this.deps.links.find({ filter, limit: MAX_LINKS });
     if (links.items.length === 0) return [];
     return [...(await this.#open(links.items.map(({ from }) => from)))].toSorted();
   }

@@ -7,7 +7,7 @@ import { hashWithinProject } from '../item/document-ids.js';
 import { toPublicRefId } from './client-refs.js';
 
 /** References in one query to the store. */
-const AT_ONCE = 200;
+const CHUNK_SIZE = 200;
 
 type Parts = Pick<BugDeps, 'refs' | 'projects'>;
 
@@ -24,9 +24,9 @@ export async function findIdsByClientRef(
   const slugs = only ?? (await projects.list()).map(({ slug }) => slug);
   const known = slugs.flatMap((slug) => [hashWithinProject(slug, ref), toPublicRefId(slug, ref)]);
   const ids = new Set<string>();
-  for (let from = 0; from < known.length; from += AT_ONCE) {
-    const asked = known.slice(from, from + AT_ONCE);
-    const { items } = await refs.find({ filter: { id: { in: asked } }, limit: AT_ONCE });
+  for (let from = 0; from < known.length; from += CHUNK_SIZE) {
+    const asked = known.slice(from, from + CHUNK_SIZE);
+    const { items } = await refs.find({ filter: { id: { in: asked } }, limit: CHUNK_SIZE });
     for (const { item_id } of items) ids.add(item_id);
   }
   return [...ids];

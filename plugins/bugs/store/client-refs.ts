@@ -28,7 +28,7 @@ import { Commit, type PreparedWrites, type Write } from './commit.js';
 
 const OCCURRENCE_DAYS = 30;
 const SEEN = 5_000;
-const BATCH = 200;
+const BATCH_SIZE = 200;
 /** Notes in one item from which on those of dead processes are searched. */
 const CROWDED = 64;
 /** Age from which an open reference belongs to a dead process. */
@@ -142,7 +142,7 @@ export class ClientRefs {
   async #work(): Promise<void> {
     try {
       while (this.#queue.length > 0) {
-        const batch = this.#queue.slice(0, BATCH);
+        const batch = this.#queue.slice(0, BATCH_SIZE);
         await this.#close(batch);
         this.#queue = this.#queue.slice(batch.length);
       }
@@ -217,11 +217,11 @@ export class ClientRefs {
     const open = await refs.find({
       filter: elapsed('open_at', ABANDONED_MS, clock.now()),
       sort: [['open_at', 'asc']],
-      limit: BATCH,
+      limit: BATCH_SIZE,
     });
     const docs = await items.find({
       filter: { id: { in: [...new Set(open.items.map((ref) => ref.item_id))] } },
-      limit: BATCH,
+      limit: BATCH_SIZE,
     });
     for (const ref of open.items) {
       const item = docs.items.find(({ id }) => id === ref.item_id);

@@ -18,7 +18,7 @@ import { narrowToAny } from '../item/queue.js';
 import { Commit } from './commit.js';
 
 /** The longest lease, `lease_seconds` 14,400. */
-const LONGEST_MS = 4 * HOUR_MS;
+const MAX_LEASE_MS = 4 * HOUR_MS;
 const PAGE = 200;
 /** A write that was planned before the first pass may have put a lease back. */
 const PASSES = 3;
@@ -37,7 +37,7 @@ export class LeaseTimes {
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(Commit) private readonly commit: Commit,
   ) {
-    this.#steps = new ClockSteps(deps.clock, LONGEST_MS);
+    this.#steps = new ClockSteps(deps.clock, MAX_LEASE_MS);
   }
 
   /** By this process's clock. @param now the time that the lease is written with */
@@ -67,7 +67,7 @@ export class LeaseTimes {
   /** For the job: shortens leases that a machine wrote whose clock was far ahead. */
   async anchor(): Promise<void> {
     await this.settle();
-    await this.#move({ gt: isoOf(this.#latest() + LONGEST_MS + CLOCK_SKEW_MS) });
+    await this.#move({ gt: isoOf(this.#latest() + MAX_LEASE_MS + CLOCK_SKEW_MS) });
   }
 
   /** Those that have run out, of what fits. */

@@ -8,9 +8,9 @@ import { toSearchTerm } from '../text/search-text.js';
 import { findIdsByClientRef } from './by-client-ref.js';
 
 /** Items found by description or comments: of more, those that were created last. */
-const MOST_SAID = 1000;
+const MAX_NAMED_ITEMS = 1000;
 /** A longer text is no `client_ref`. */
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 export type NamingDeps = Pick<BugDeps, 'refs' | 'projects' | 'words'>;
 
@@ -25,13 +25,13 @@ export async function addNamedItems(deps: NamingDeps, query: ItemQuery): Promise
 }
 
 const byReference = async (deps: NamingDeps, text: string, only?: readonly string[]): Promise<string[]> =>
-  text.length > LONGEST ? [] : findIdsByClientRef(deps, text, only);
+  text.length > MAX_LENGTH ? [] : findIdsByClientRef(deps, text, only);
 
 async function bySaid({ words }: NamingDeps, text: string, only: readonly string[] = []): Promise<string[]> {
   const asked = splitQueryWords(text);
   if (asked.length === 0) return [];
   const project = only.length === 0 ? undefined : { in: only };
   const filter = { ...(project && { project }), text: { contains: asked.map(toSearchTerm) } };
-  const { items } = await words.find({ filter, sort: [['id', 'desc']], limit: MOST_SAID });
+  const { items } = await words.find({ filter, sort: [['id', 'desc']], limit: MAX_NAMED_ITEMS });
   return items.map(({ id }) => id);
 }

@@ -15,7 +15,7 @@ const ATTEMPTS = 50;
  * directions (duplicates.ts) would otherwise go on refusing each other in step.
  */
 const PATIENT_FROM = 3;
-const LONGEST_WAIT_MS = 32;
+const MAX_WAIT_MS = 32;
 
 export type ItemPlan = (item: ItemDoc, change: ChangeSet) => void | Promise<void>;
 
@@ -58,7 +58,7 @@ export class Revisions {
 
   async #wait(attempt: number): Promise<void> {
     if (attempt < PATIENT_FROM) return;
-    const ms = this.deps.random() * Math.min(LONGEST_WAIT_MS, 2 ** (attempt - PATIENT_FROM));
+    const ms = this.deps.random() * Math.min(MAX_WAIT_MS, 2 ** (attempt - PATIENT_FROM));
     await new Promise((resolve) => setTimeout(resolve, ms));
   }
 }

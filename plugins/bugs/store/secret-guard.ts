@@ -15,7 +15,7 @@ import { hashClaimToken } from '../item/lease.js';
 const CLAIM_TOKEN = /(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])/g;
 const CLAIM_TOKEN_LENGTH = 43;
 /** Look-ups at a time. */
-const AT_ONCE = 500;
+const CHUNK_SIZE = 500;
 
 /** Letters and digits that go on in the next line. */
 const OVER_LINES = /[0-9A-Za-z]+(?:[ \t]{0,100}(?:\r\n?|\n)[ \t>|]{0,100}[0-9A-Za-z]+)+/g;
@@ -76,9 +76,9 @@ export class SecretGuard {
     // Both forms are searched: an unseen character may divide a token, or divide it from its neighbours.
     const found = [text, ...(seen === text ? [] : [seen])].flatMap((one) => one.match(CLAIM_TOKEN) ?? []);
     const hashes = [...new Set([...found, ...overLines(seen)])].map(hashClaimToken);
-    for (let at = 0; at < hashes.length; at += AT_ONCE) {
+    for (let at = 0; at < hashes.length; at += CHUNK_SIZE) {
       const filter = {
-        'claim.token_hash': { in: hashes.slice(at, at + AT_ONCE) },
+        'claim.token_hash': { in: hashes.slice(at, at + CHUNK_SIZE) },
         'claim.expires_at': { gt: this.deps.clock.iso() },
       };
       // Live leases are few. An index of tokens would be written by every claim, at another place each time.

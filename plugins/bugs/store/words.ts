@@ -17,9 +17,9 @@ import type { WordsDoc } from '../item/work-documents.js';
 
 /** An older marker belongs to a process that is gone. */
 const LEFTOVER_MS = 10_000;
-const BATCH = 50;
+const BATCH_SIZE = 50;
 /** Comments that are searched, besides their length. */
-const MOST_COMMENTS = 500;
+const MAX_COMMENTS = 500;
 /** Attempts against others that make the same text; after them the job has its turn. */
 const ATTEMPTS = 20;
 
@@ -51,7 +51,7 @@ export class Words {
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { items, clock } = this.deps;
     const left = elapsed('words_at', LEFTOVER_MS, clock.now());
-    for await (const page of pages(items, { filter: left, sort: [['words_at', 'asc']], limit: BATCH })) {
+    for await (const page of pages(items, { filter: left, sort: [['words_at', 'asc']], limit: BATCH_SIZE })) {
       for (const { id } of page) await this.refresh(id);
       if (signal?.aborted === true) return;
     }
@@ -93,12 +93,12 @@ export class Words {
       const page: Awaited<ReturnType<BugDeps['comments']['find']>> = await this.deps.comments.find({
         filter: { item_id: id },
         sort: [['created_at', 'desc']],
-        limit: BATCH,
+        limit: BATCH_SIZE,
         after,
       });
       said.push(...page.items.flatMap((comment) => (known.has(comment.id) ? [] : [comment.body])));
       after = page.next;
-      if (after === null || said.length >= MOST_COMMENTS || isEnough(said)) return said;
+      if (after === null || said.length >= MAX_COMMENTS || isEnough(said)) return said;
     }
   }
 

@@ -17,7 +17,7 @@ import { scrubHooks, scrubKnownTokens, TOKEN_HINT } from './known-tokens.js';
 
 export const SCRUBBED = '[scrubbed]';
 
-const MOST_PASSES = 8;
+const MAX_PASSES = 8;
 
 /**
  * A value in quotes, in quotes of an embedded JSON text, or bare. Each alternative runs to the end of its line at most.
@@ -189,7 +189,7 @@ const SHORT = 128;
 
 /** Texts that hold no secret: an error's message and stack trace come again with every occurrence. */
 const clean = new BoundedMap<true>({ most: 1_000 });
-const LONGEST_CACHED = 16_384;
+const MAX_CACHED_LENGTH = 16_384;
 
 const isSuspect = (text: string): boolean =>
   text.length > SHORT || SUSPECT.test(text) || TOKEN_HINT.test(text) || asSeen(text) !== text;
@@ -199,7 +199,7 @@ export function scrubText(text: string): string {
   if (text.length < 8 || !isSuspect(text) || clean.get(text) === true) return text;
   const scrubbed = scrubUntilWhole(text);
   // A copy: the text may be a piece of a much larger one, which it would keep in memory.
-  if (scrubbed === text && text.length <= LONGEST_CACHED) clean.set(Buffer.from(text).toString(), true);
+  if (scrubbed === text && text.length <= MAX_CACHED_LENGTH) clean.set(Buffer.from(text).toString(), true);
   return scrubbed;
 }
 
@@ -219,7 +219,7 @@ function scrubUntilSame(text: string): string {
   let before = text;
   let after = scrubOnce(text);
   // A removal may uncover a secret beside it, so only a pass that finds nothing is the last.
-  for (let pass = 1; after !== before && pass < MOST_PASSES; pass++) {
+  for (let pass = 1; after !== before && pass < MAX_PASSES; pass++) {
     before = after;
     after = scrubOnce(after);
   }

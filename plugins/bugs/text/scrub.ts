@@ -12,7 +12,7 @@ import { containsCredential, isCard, SCRUBBED, scrubText } from './scrub-text.js
 
 /** Deeper values, and those after so many, are not looked at and therefore not kept. */
 const DEEPEST = 32;
-const MOST_VALUES = 20_000;
+const MAX_VALUES = 20_000;
 
 const SECRET_KEY =
   /passw(?:or)?d(?!less)|passwort|passphrase|passcode|pwd|pswd|secret(?!ar(?:y|i)|ions?|e[sd]?(?![a-z])|ive|ly|ory)|apikey|accesskey|privatekey|encryptionkey|authorization|credential|cookies?(?!s?(?:banner|consent|polic|notice|enabled|accepted|setting|preference|jar))|sess(?:ion)?id(?!le)|cardnumber|creditcard|ccnumber/;
@@ -52,8 +52,8 @@ interface Key {
 }
 
 /** Keys that were judged already: those of one program's reports are always the same. Cleared when it is full. */
-const MOST_KEYS = 2_000;
-const LONGEST_KEY = 64;
+const MAX_KEYS = 2_000;
+const MAX_KEY_LENGTH = 64;
 const judged = new Map<string, Key>();
 
 function judge(key: string): Key {
@@ -61,14 +61,14 @@ function judge(key: string): Key {
   if (before !== undefined) return before;
   const whole = cleanText(key);
   const verdict = { secret: isSecretKey(whole), name: scrubText(whole) };
-  if (key.length > LONGEST_KEY) return verdict;
-  if (judged.size >= MOST_KEYS) judged.clear();
+  if (key.length > MAX_KEY_LENGTH) return verdict;
+  if (judged.size >= MAX_KEYS) judged.clear();
   judged.set(key, verdict);
   return verdict;
 }
 
 class Walk {
-  #left = MOST_VALUES;
+  #left = MAX_VALUES;
 
   value(value: Json, depth: number): Json {
     if (--this.#left < 0) return SCRUBBED;

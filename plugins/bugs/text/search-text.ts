@@ -26,7 +26,7 @@ const BETWEEN = '\u001f';
 /** Before the beginning of a word, twice: so one or two characters are found as three. */
 const WORD = '\u001e';
 const LETTER = /[\p{L}\p{N}_]/u;
-const LONGEST_TRANSACTION = 200;
+const MAX_TRANSACTION_LENGTH = 200;
 /** Characters of comments that are searched, newest first. */
 const COMMENTS = 65_536;
 
@@ -39,7 +39,7 @@ export function findTransaction(context: unknown): string | null {
 /** The item's own texts in lower case. */
 export function buildSearchText(searched: SearchedParts): string {
   const { title, ref, error_message, exception_class, file_path, transaction } = searched;
-  const route = transaction?.slice(0, LONGEST_TRANSACTION);
+  const route = transaction?.slice(0, MAX_TRANSACTION_LENGTH);
   const parts = [title, error_message ?? '', exception_class ?? '', file_path ?? '', route ?? ''];
   const plain = [title, ref].map(normalizeSearchText);
   return [...parts.map((part) => normalizeSearchText(part.replaceAll(BETWEEN, ' '))), beginnings(plain.join(' '))].join(

@@ -34,15 +34,15 @@ export function cutStack(text: string, limit: number): string {
 }
 
 /** Characters kept of one text in an object that is too large, so that it leaves room for its neighbours. */
-const LONGEST = 4096;
+const MAX_LENGTH = 4096;
 /** With less room than this a text is dropped, not cut. */
-const SHORTEST = 16;
+const MIN_LENGTH = 16;
 
 /** As much of a value as fits, from its beginning; undefined when nothing fits. */
 function fit(value: Json, limit: number): Json | undefined {
   if (typeof value === 'string') {
-    if (value.length <= LONGEST && value.length + 2 <= limit) return value;
-    return limit >= SHORTEST ? cutText(value, Math.min(limit - 2, LONGEST)) : undefined;
+    if (value.length <= MAX_LENGTH && value.length + 2 <= limit) return value;
+    return limit >= MIN_LENGTH ? cutText(value, Math.min(limit - 2, MAX_LENGTH)) : undefined;
   }
   if (value === null || typeof value !== 'object') return sizeOf(value, limit) <= limit ? value : undefined;
   if (limit < 2) return undefined;

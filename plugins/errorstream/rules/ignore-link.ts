@@ -3,7 +3,7 @@ import { GUID } from '../../../lib/text/guid.js';
 import type { Item, MuteForm } from '../../../ports/domain/bugs.js';
 
 /** Characters of a pattern (contract 21, ignore rules). */
-const LONGEST = 500;
+const MAX_LENGTH = 500;
 /** The parts of a message that vary between occurrences: quoted values with a digit, ids, numbers. */
 const VARIABLE = new RegExp(
   String.raw`'[^']{0,200}\d[^']{0,200}'|"[^"]{0,200}\d[^"]{0,200}"|\b${GUID}\b|\b0x[0-9a-f]+\b|\b[0-9a-f]{16,}\b|\d+`,
@@ -14,13 +14,13 @@ const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, S
 
 /** `contains` for a title without varying parts, else a regular expression that leaves those parts open. */
 export function patternLike(title: string): { match_type: 'contains' | 'regex'; pattern: string } {
-  const text = Array.from(title.slice(0, 2 * LONGEST))
-    .slice(0, LONGEST)
+  const text = Array.from(title.slice(0, 2 * MAX_LENGTH))
+    .slice(0, MAX_LENGTH)
     .join('')
     .trim();
   const pieces = text.split(VARIABLE);
   const pattern = pieces.map(literal).join('.*');
-  if (pieces.length === 1 || pattern.length > LONGEST || pieces.join('').trim().length < 8) {
+  if (pieces.length === 1 || pattern.length > MAX_LENGTH || pieces.join('').trim().length < 8) {
     return { match_type: 'contains', pattern: text };
   }
   return { match_type: 'regex', pattern };
@@ -33,7 +33,7 @@ export function patternLike(title: string): { match_type: 'contains' | 'regex'; 
 export function patternOf(title: string): ReturnType<typeof patternLike> {
   const like = patternLike(title);
   const pattern = `^${like.match_type === 'regex' ? like.pattern : literal(like.pattern)}$`;
-  return pattern.length > LONGEST ? like : { match_type: 'regex', pattern };
+  return pattern.length > MAX_LENGTH ? like : { match_type: 'regex', pattern };
 }
 
 /** The form of a rule for errors like this one; null for what cannot be muted, or is. */

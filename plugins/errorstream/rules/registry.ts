@@ -31,7 +31,7 @@ import { type Preview, RulePreview } from './rule-preview.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 /** Rules in all. Every process keeps all of them compiled. */
-const MOST_RULES = 1000;
+const MAX_RULES = 1000;
 
 export interface RuleQuery {
   limit: number;
@@ -113,8 +113,8 @@ export class Registry {
       deleted_at: null,
     };
     compile(rule);
-    if ((await rules.count({ deleted_at: null })) >= MOST_RULES)
-      throw conflict(`There are ${MOST_RULES} rules, which is as many as can be held against every report.`);
+    if ((await rules.count({ deleted_at: null })) >= MAX_RULES)
+      throw conflict(`There are ${MAX_RULES} rules, which is as many as can be held against every report.`);
     await rules.insert(rule);
     await this.book.changed();
     await this.#record(principal, 'created', rule, { pattern: rule.pattern });

@@ -11,7 +11,7 @@ import { RULE_DEPS, turn, type RuleDeps } from './deps.js';
 import { compile, Texts, type Pattern } from './pattern.js';
 import { isActive, muteOf, type Matching, type IgnoreRule } from './rule.js';
 
-const BATCH = 200;
+const BATCH_SIZE = 200;
 const SAMPLES = 20;
 /** Milliseconds. A person waits for a preview. */
 const PREVIEW_MS = 8_000;
@@ -109,7 +109,7 @@ export class RulePreview {
   ): Promise<{ matched: Mutable[]; scanned: number; next: string | null }> {
     const pattern = this.#compiled.get(rule) ?? compile(rule);
     this.#compiled.set(rule, pattern);
-    const { items, next } = await this.deps.muting.page({ project: rule.project, limit: BATCH, after });
+    const { items, next } = await this.deps.muting.page({ project: rule.project, limit: BATCH_SIZE, after });
     const matched: Mutable[] = [];
     let began = this.deps.clock.monotonic();
     for (const item of items) {

@@ -17,7 +17,7 @@ import { isActive, muteOf, type IgnoreRule } from './rule.js';
 /** Longer than a process may use an old rule (book.ts) and a report may be under way, together. */
 export const STALE_MS = 5_000;
 const ANSWER_MS = 5_000;
-const BATCH = 200;
+const BATCH_SIZE = 200;
 
 @injectable()
 export class RuleReconciler {
@@ -41,7 +41,7 @@ export class RuleReconciler {
   async run(signal?: AbortSignal): Promise<void> {
     const now = this.deps.clock.now();
     const expired = { gt: '', lte: isoOf(now) };
-    const due: Find = { filter: { or: [{ settle_at: { gt: '' } }, { expires_at: expired }] }, limit: BATCH };
+    const due: Find = { filter: { or: [{ settle_at: { gt: '' } }, { expires_at: expired }] }, limit: BATCH_SIZE };
     for await (const rule of each(this.deps.rules, due)) {
       if (rule.settle_at) await this.#settle(rule, rule.settle_at, now, signal);
       if (rule.deleted_at === null && rule.expires_at !== null && rule.expires_at <= expired.lte)
@@ -71,7 +71,7 @@ export class RuleReconciler {
   async #again(rule: IgnoreRule, signal?: AbortSignal): Promise<void> {
     const { muting } = this.deps;
     const pattern = compile(rule);
-    const ruled = { find: (page: object = {}) => muting.page({ ...page, muted_by: rule.id, limit: BATCH }) };
+    const ruled = { find: (page: object = {}) => muting.page({ ...page, muted_by: rule.id, limit: BATCH_SIZE }) };
     signal?.throwIfAborted();
     for await (const items of pages(ruled, {})) {
       await Promise.all(

@@ -14,7 +14,7 @@ const NAME = 200;
 const REASON = 1000;
 const ENVIRONMENT = 200;
 /** Fits an integer column. */
-const MOST = 2_147_483_647;
+const MAX_THRESHOLD_VALUE = 2_147_483_647;
 
 /** The fields that decide whether a report matches. */
 export interface Matching {
@@ -102,7 +102,7 @@ const fields = {
     .number()
     .integer()
     .min(1)
-    .max(MOST)
+    .max(MAX_THRESHOLD_VALUE)
     .allow(null)
     .description('`error.rate_exceeded` when a muted group occurs more often than this in the rolling hour'),
   enabled: joi.boolean().description('Default true'),

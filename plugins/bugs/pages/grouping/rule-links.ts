@@ -12,8 +12,8 @@ export const ruleUrl = (project: string, id: string): string =>
   `/grouping-rules/${encodeURIComponent(project)}/${id}/edit`;
 
 /** Characters that the form takes; a longer text, which may be cut, would fit nothing. */
-const LONGEST_CLASS = 200;
-const LONGEST_ORIGIN = 299;
+const MAX_CLASS_LENGTH = 200;
+const MAX_ORIGIN_LENGTH = 299;
 
 /** The form of a new rule, filled in from a group. @param origin as its grouping key has it */
 export function newRuleUrl(
@@ -22,8 +22,8 @@ export function newRuleUrl(
 ): string {
   const given = {
     project,
-    ...(exception_class !== null && exception_class.length <= LONGEST_CLASS && { exception_class }),
-    ...(origin !== null && origin.length <= LONGEST_ORIGIN && { origin }),
+    ...(exception_class !== null && exception_class.length <= MAX_CLASS_LENGTH && { exception_class }),
+    ...(origin !== null && origin.length <= MAX_ORIGIN_LENGTH && { origin }),
   };
   return `/grouping-rules/new?${new URLSearchParams(given).toString()}`;
 }

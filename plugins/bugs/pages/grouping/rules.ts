@@ -9,7 +9,7 @@ import {
   type PageSpec,
 } from '../../../../kernel/contract.js';
 import { sentenceOf } from '../../../../lib/sentence.js';
-import { MOST_RULES, type GroupingRule } from '../../grouping/grouping-rule.js';
+import { MAX_PROJECT_RULES, type GroupingRule } from '../../grouping/grouping-rule.js';
 import type { PageDeps } from '../shared/page-deps.js';
 import { GroupingRuleEditor } from './rule-editor.js';
 import { crumb, rulesUrl, TITLE } from './rule-links.js';
@@ -32,8 +32,8 @@ async function listView(page: PageDeps, request: HttpRequest, problem?: Problem)
     projects,
     project,
     rules: rules.map((rule, i) => shown(rule, project ?? '', i, rules.length)),
-    full: rules.length >= MOST_RULES,
-    most: MOST_RULES,
+    full: rules.length >= MAX_PROJECT_RULES,
+    most: MAX_PROJECT_RULES,
     problem: problem && sentenceOf(problem.message),
   });
 }

@@ -43,7 +43,7 @@ const KINDS: readonly Kind[] = [
   { pattern: /system|device|app\.|lifecycle/, icon: 'system', kind: 'system' },
 ];
 /** Events of a page; older stores may hold more than the intake keeps today. */
-const MOST = 100;
+const MAX_BREADCRUMBS = 100;
 const LOUD = new Set(['fatal', 'critical', 'error', 'warning', 'warn']);
 
 const textOf = (fields: Fields, ...names: string[]): string => {
@@ -129,5 +129,5 @@ function kindOf(type: string, category: string, loud: boolean): Pick<Kind, 'icon
 export function crumbsOf(breadcrumbs: Json | undefined, occurredAt: string): Crumb[] {
   const values = isFields(breadcrumbs) ? breadcrumbs['values'] : breadcrumbs;
   const end = Date.parse(occurredAt);
-  return Array.isArray(values) ? values.slice(-MOST).map((value) => crumbOf(value, end)) : [];
+  return Array.isArray(values) ? values.slice(-MAX_BREADCRUMBS).map((value) => crumbOf(value, end)) : [];
 }

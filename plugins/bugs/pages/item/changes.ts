@@ -5,7 +5,7 @@ import { commandsOf } from './facts.js';
 import { movesFrom } from './moves.js';
 
 /** Names that the form to assign offers; every other name may be typed. */
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 
 export async function changes({ page, request, item, problem }: About): Promise<object> {
   const moves = movesFrom(item.status, item.claim !== null);
@@ -13,7 +13,7 @@ export async function changes({ page, request, item, problem }: About): Promise<
   return {
     moves,
     may_merge: moves.some(({ to }) => to === 'duplicate'),
-    accounts: await page.deps.accounts.names(MOST_NAMES),
+    accounts: await page.deps.accounts.names(MAX_NAMES),
     severities: SEVERITIES.toReversed(),
     tags_text: typed?.['tags'] ?? item.tags.join(', '),
     agent_text: typed?.['target_agent'] ?? item.target_agent,

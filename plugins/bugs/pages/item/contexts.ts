@@ -26,8 +26,8 @@ const NAMES: Readonly<Record<string, string>> = {
   extra: 'Extra',
 };
 const ORDER = ['device', 'os', 'client_os', 'browser', 'runtime', 'app', 'gpu', 'culture', 'trace', 'user'];
-const MOST_TABLES = 40;
-const MOST_ROWS = 100;
+const MAX_TABLES = 40;
+const MAX_ROWS = 100;
 
 type Fields = { [key: string]: Json };
 const isFields = (value: unknown): value is Fields =>
@@ -42,7 +42,7 @@ export function contextTables(context: Json): ContextTable[] {
   const named = [...contexts, ...objects].toSorted(([a], [b]) => rankOf(a) - rankOf(b));
   return [['', Object.fromEntries(plain)] as const, ...named]
     .flatMap(([name, value]) => tableOf(name, value))
-    .slice(0, MOST_TABLES);
+    .slice(0, MAX_TABLES);
 }
 
 const rankOf = (name: string): number => {
@@ -56,7 +56,7 @@ function tableOf(kind: string, value: Json): ContextTable[] {
   const rows = Object.entries(value)
     // The kind itself says nothing more.
     .filter(([key, inner]) => inner !== null && inner !== '' && !(key === 'type' && inner === kind))
-    .slice(0, MOST_ROWS)
+    .slice(0, MAX_ROWS)
     .map(([key, inner]) => ({ name: key, value: inner }));
   return rows.length === 0 ? [] : [{ name, rows }];
 }

@@ -20,10 +20,10 @@ export interface ShownRequest {
   rest: { name: string; value: Json }[];
 }
 
-const MOST_HEADERS = 60;
-const LONGEST_URL = 4096;
-const LONGEST_VALUE = 2000;
-const LONGEST_BODY = 8192;
+const MAX_HEADERS = 60;
+const MAX_URL_LENGTH = 4096;
+const MAX_VALUE_LENGTH = 2000;
+const MAX_BODY_LENGTH = 8192;
 const METHOD = /^[A-Za-z]{1,20}$/;
 /** A header's name (RFC 9110); `@file` and names with a blank are none. */
 const HEADER = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
@@ -54,7 +54,7 @@ export function requestOf(context: Json): ShownRequest | null {
 /** Pairs, or an object; a value may be a list. */
 function headersOf(given: Json | undefined): { name: string; value: string }[] {
   const pairs = Array.isArray(given) ? given : isFields(given) ? Object.entries(given) : [];
-  return pairs.slice(0, MOST_HEADERS).flatMap((pair) => {
+  return pairs.slice(0, MAX_HEADERS).flatMap((pair) => {
     const [name, value] = Array.isArray(pair) ? pair : [];
     if (typeof name !== 'string' || !HEADER.test(name)) return [];
     const said = isSecretKey(name)
@@ -65,13 +65,13 @@ function headersOf(given: Json | undefined): { name: string; value: string }[] {
             .map((one) => textOf(one))
             .join(', '),
         );
-    return [{ name, value: said.replace(/[\r\n]+/g, ' ').slice(0, LONGEST_VALUE) }];
+    return [{ name, value: said.replace(/[\r\n]+/g, ' ').slice(0, MAX_VALUE_LENGTH) }];
   });
 }
 
 /** The address with its query, secrets in it masked. */
 function addressOf(url: string, query: Json | undefined): string {
-  const [whole = '', fragment = ''] = url.slice(0, LONGEST_URL).split('#', 2);
+  const [whole = '', fragment = ''] = url.slice(0, MAX_URL_LENGTH).split('#', 2);
   const said = queryText(query);
   const full = whole.includes('?') || said === '' ? whole : `${whole}?${said}`;
   const at = full.indexOf('?');
@@ -84,13 +84,13 @@ function addressOf(url: string, query: Json | undefined): string {
       const [name = '', ...value] = part.split('=');
       return value.length > 0 && isSecretKey(decoded(name)) ? `${name}=${SCRUBBED}` : part;
     });
-  return scrubText(`${path}?${parts.join('&')}`).slice(0, LONGEST_URL);
+  return scrubText(`${path}?${parts.join('&')}`).slice(0, MAX_URL_LENGTH);
 }
 
 function queryText(query: Json | undefined): string {
-  if (typeof query === 'string') return query.replace(/^\?/, '').slice(0, LONGEST_URL);
+  if (typeof query === 'string') return query.replace(/^\?/, '').slice(0, MAX_URL_LENGTH);
   const pairs = Array.isArray(query) ? query : isFields(query) ? Object.entries(query) : [];
-  const texts = pairs.slice(0, MOST_HEADERS).flatMap((pair) => {
+  const texts = pairs.slice(0, MAX_HEADERS).flatMap((pair) => {
     const [name, value] = Array.isArray(pair) ? pair : [];
     return typeof name === 'string'
       ? [`${encodeURIComponent(whole(name))}=${encodeURIComponent(whole(textOf(value)))}`]
@@ -100,7 +100,7 @@ function queryText(query: Json | undefined): string {
 }
 
 /** Half a character has no form in an address. */
-const whole = (text: string): string => text.slice(0, LONGEST_VALUE).toWellFormed();
+const whole = (text: string): string => text.slice(0, MAX_VALUE_LENGTH).toWellFormed();
 
 function decoded(name: string): string {
   try {
@@ -113,7 +113,7 @@ function decoded(name: string): string {
 function curlOf(method: string, url: string, headers: ShownRequest['headers'], data: Json | undefined): string | null {
   // Half an address is of no use, and a file's or a program's would be a trap.
   if (!/^https?:\/\/[^\s/]/i.test(url)) return null;
-  const body = textOf(data).slice(0, LONGEST_BODY);
+  const body = textOf(data).slice(0, MAX_BODY_LENGTH);
   const hasBody = body !== '' && method !== 'GET' && method !== 'HEAD';
   const lines = [
     // Brackets and braces in the address are no patterns.

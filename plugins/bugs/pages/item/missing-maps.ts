@@ -6,7 +6,7 @@
 import { isGuid } from '../../../../lib/text/guid.js';
 import type { Json } from '../../../../ports/store.js';
 
-const MOST = 5;
+const MAX_MISSING_MAPS = 5;
 
 export interface MissingMaps {
   debug_ids: string[];
@@ -18,7 +18,7 @@ export function missingMapsOf(context: Json, project: string, baseUrl: string): 
   if (context === null || typeof context !== 'object' || Array.isArray(context)) return null;
   const given = context['missing_source_maps'];
   if (!Array.isArray(given)) return null;
-  const ids = given.slice(0, MOST).flatMap((one) => {
+  const ids = given.slice(0, MAX_MISSING_MAPS).flatMap((one) => {
     const id = one !== null && typeof one === 'object' && !Array.isArray(one) ? one['debug_id'] : null;
     return typeof id === 'string' && isGuid(id) ? [id] : [];
   });

@@ -12,22 +12,22 @@ export interface ShownThread {
   crashed: boolean;
 }
 
-const MOST = 32;
-const LONGEST = 200;
-const LONGEST_STACK = 16_384;
+const MAX_THREADS = 32;
+const MAX_LENGTH = 200;
+const MAX_STACK_LENGTH = 16_384;
 
 type Fields = { [key: string]: Json | undefined };
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const textOf = (value: Json | undefined): string =>
-  typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, LONGEST) : '';
+  typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, MAX_LENGTH) : '';
 
 /** The threads in a context; none where it names none. */
 export function threadsOf(context: Json): ShownThread[] {
   const given = isFields(context) ? context['threads'] : null;
   const threads = Array.isArray(given) ? given.filter(isFields) : [];
   return threads
-    .slice(0, MOST)
+    .slice(0, MAX_THREADS)
     .map(shownOf)
     .toSorted((a, b) => Number(b.crashed) - Number(a.crashed));
 }
@@ -46,7 +46,7 @@ function shownOf(thread: Fields): ShownThread {
   return {
     name: name === '' ? `Thread ${id}` : id === '' ? name : `${name} (${id})`,
     states: states.filter((state) => state !== ''),
-    trace: typeof stack === 'string' ? traceOf(stack.slice(0, LONGEST_STACK)) : null,
+    trace: typeof stack === 'string' ? traceOf(stack.slice(0, MAX_STACK_LENGTH)) : null,
     crashed: crashed === true,
   };
 }

@@ -14,7 +14,7 @@ import {
 import { invalid, ServiceError } from '../../../../kernel/errors.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
-import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../../editing/bulk.js';
+import { MAX_IDS, MAX_MATCHES, type BulkAnswer } from '../../editing/bulk.js';
 import { toBugCaller, type BugCaller } from '../../caller.js';
 import type { Edit } from '../../item/edit.js';
 import { isFinishingChange } from '../../editing/undo.js';
@@ -29,7 +29,7 @@ import { bugsUrl, canonical, filtersOf, itemQueryOf, DEFAULT_FILTERS, type Filte
 /** Items named on the confirming page. */
 const NAMED = 20;
 /** Names that the form to assign offers. */
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 
 /** The choice in the list's form: which items, and which action. */
 interface Wanted {
@@ -56,7 +56,7 @@ function wantedOf(request: HttpRequest): Wanted | Redirect {
   }
   const ids = [...new Set(fieldValues(request, 'ids'))];
   if (ids.length === 0) return none('Select items first: tick the boxes before them.', match);
-  if (ids.length > MOST_IDS) return none(`At most ${MOST_IDS} items can be selected at once.`, match);
+  if (ids.length > MAX_IDS) return none(`At most ${MAX_IDS} items can be selected at once.`, match);
   return { action, ids, filter: null, match };
 }
 
@@ -109,10 +109,10 @@ async function askView(
     crumbs: [{ label: 'Bugs', href: bugsUrl(match) }, { label: 'Change several' }],
     action,
     count,
-    batches: count > MOST_MATCHES,
+    batches: count > MAX_MATCHES,
     items: items.slice(0, NAMED),
     more: count - Math.min(items.length, NAMED),
-    accounts: action.field === 'assignee' ? await page.deps.accounts.names(MOST_NAMES) : [],
+    accounts: action.field === 'assignee' ? await page.deps.accounts.names(MAX_NAMES) : [],
     claimed: items.filter(({ claim }) => claim !== null).length,
     ids: filter === null ? ids : [],
     scope: filter === null ? 'ids' : 'filter',
@@ -182,7 +182,7 @@ async function resultView(
     back: bugsUrl(match),
     match,
     action: action.value,
-    again: failed.slice(0, MOST_IDS).map(({ id }) => id),
+    again: failed.slice(0, MAX_IDS).map(({ id }) => id),
   }).withStatus(207);
 }
 
@@ -196,7 +196,7 @@ function change(page: PageDeps, request: HttpRequest, wanted: Wanted): Promise<P
       const set = editOf(request, action);
       const expected_count = Number(typedFields(request)['expected_count']);
       const query = filter === null ? null : queryOf(page, request, filter);
-      if (query !== null && expected_count > MOST_MATCHES) return begun(page, request, wanted, query, set);
+      if (query !== null && expected_count > MAX_MATCHES) return begun(page, request, wanted, query, set);
       const which = query === null ? { ids } : { filter: query, expected_count };
       const since = page.deps.clock.iso();
       const caller = toBugCaller(request.principal);

@@ -6,7 +6,7 @@ import type { HttpRequest } from '../../../../kernel/contract.js';
 import { BARE, canonical, effective, filtersOf, type Filters } from './query.js';
 import type { SortName } from '../../item/filters.js';
 
-const LONGEST = 8000;
+const MAX_LENGTH = 8000;
 
 /** `/bugs?…` or `/bugs/{ref}?list=…` of this service; null for every other address. */
 function listIn(referer: string): string | null {
@@ -23,7 +23,7 @@ function listIn(referer: string): string | null {
 /** Canonical text of the list; `''` for the bare one, `view=all` for everything. */
 export function contextOf({ query, headers }: Pick<HttpRequest, 'query' | 'headers'>): string {
   const named = query['list'];
-  const list = typeof named === 'string' ? named : listIn((headers['referer'] ?? '').slice(0, LONGEST));
+  const list = typeof named === 'string' ? named : listIn((headers['referer'] ?? '').slice(0, MAX_LENGTH));
   if (list === null) return '';
   if (list === '' && typeof named !== 'string') return 'view=all';
   if (list === 'view=all') return list;

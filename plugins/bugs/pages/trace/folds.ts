@@ -31,7 +31,7 @@ export interface Fold {
 export type Row = ShownFrame | TraceNote | Fold;
 
 /** Own frames in a row from which the middle is folded (recursion). */
-const LONGEST = 40;
+const MAX_LENGTH = 40;
 const HEAD = 24;
 const TAIL = 10;
 const NAMES = 3;
@@ -42,7 +42,7 @@ export function folded(rows: readonly Row[]): Row[] {
   const allForeign = frames.every(({ library }) => library !== null);
   const libraries = foldRuns(rows, (row) => row.library !== null && !(allForeign && row === frames[0]), libraryLabel);
   const shown = libraries.filter((row) => row.kind === 'frame');
-  if (shown.length <= LONGEST) return libraries;
+  if (shown.length <= MAX_LENGTH) return libraries;
   const hidden = new Set(shown.slice(HEAD, -TAIL).filter(({ mark }) => !mark));
   return foldRuns(
     libraries,

@@ -13,10 +13,10 @@ interface Owner {
 
 type Fields = { [key: string]: Json | undefined };
 
-const MOST_FRAMES = 500;
-const LONGEST = 2048;
+const MAX_FRAMES = 500;
+const MAX_LENGTH = 2048;
 
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value.slice(0, LONGEST) : '');
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value.slice(0, MAX_LENGTH) : '');
 
 /** Keys of a place, `cart/cart.go:41`: paths of a text and of a frame may begin in different places. */
 export function keysOf(path: string, line: Json | undefined): string[] {
@@ -44,7 +44,7 @@ export class FrameOwners {
   /** @param context of an occurrence */
   constructor(context: Json | undefined) {
     const given = (context as Fields | null | undefined)?.['frames'];
-    const frames = (Array.isArray(given) ? given.slice(0, MOST_FRAMES) : []).filter(
+    const frames = (Array.isArray(given) ? given.slice(0, MAX_FRAMES) : []).filter(
       (frame): frame is { [key: string]: Json } =>
         typeof frame === 'object' && frame !== null && !Array.isArray(frame) && typeof frame['in_app'] === 'boolean',
     );

@@ -20,9 +20,9 @@ export interface FrameValue {
   locals: { [key: string]: Json } | null;
 }
 
-const MOST_FRAMES = 500;
-const MOST_LINES = 41;
-const LONGEST_LINE = 500;
+const MAX_FRAMES = 500;
+const MAX_LINES = 41;
+const MAX_LINE_LENGTH = 500;
 
 const isFields = (value: unknown): value is { [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -35,7 +35,7 @@ export class FrameValues {
   constructor(context: Json | undefined) {
     const given: Fields = isFields(context) ? context : {};
     this.#crash = valueOf(given, null);
-    const frames = Array.isArray(given['frames']) ? given['frames'].slice(0, MOST_FRAMES).filter(isFields) : [];
+    const frames = Array.isArray(given['frames']) ? given['frames'].slice(0, MAX_FRAMES).filter(isFields) : [];
     for (const frame of frames) {
       const line = typeof frame['lineno'] === 'number' ? frame['lineno'] : null;
       const value = valueOf(frame, line);
@@ -75,8 +75,8 @@ function valueOf(fields: Fields, line: number | null): FrameValue | null {
   const code = isFields(source)
     ? Object.entries(source)
         .flatMap(([at, text]) => (/^\d{1,9}$/.test(at) && typeof text === 'string' ? [{ at: Number(at), text }] : []))
-        .slice(0, MOST_LINES)
-        .map(({ at, text }) => ({ at, text: text.slice(0, LONGEST_LINE), here: at === line }))
+        .slice(0, MAX_LINES)
+        .map(({ at, text }) => ({ at, text: text.slice(0, MAX_LINE_LENGTH), here: at === line }))
     : [];
   const own = isFields(locals) && Object.keys(locals).length > 0 ? locals : null;
   return code.length === 0 && own === null ? null : { code, locals: own };

@@ -92,9 +92,9 @@ const BARS = /^[|\s]+/;
 const FRAMED = /^[|\s]*\|/;
 const SOURCE = /^\s{4}/;
 const HEADING = /^(?:goroutine \d+ |[\w.$\\:]*(?:Error|Exception|Warning|Panic|Failure)\b)/;
-const MOST_SOURCE = 6;
+const MAX_SOURCE = 6;
 /** Characters of a line; the raw text has the rest. */
-const LONGEST_LINE = 2048;
+const MAX_LINE_LENGTH = 2048;
 
 class Reader {
   readonly #parts: TracePart[] = [];
@@ -119,7 +119,7 @@ class Reader {
 
   read(): TracePart[] {
     for (const [i, whole] of this.lines.entries()) {
-      const raw = whole.length > LONGEST_LINE ? `${whole.slice(0, LONGEST_LINE)}…` : whole;
+      const raw = whole.length > MAX_LINE_LENGTH ? `${whole.slice(0, MAX_LINE_LENGTH)}…` : whole;
       const line = raw.trim();
       if (line === '') continue;
       const frame = this.#byLine.get(i) ?? braced(line);
@@ -174,7 +174,7 @@ class Reader {
       this.#python &&
       last?.kind === 'frame' &&
       SOURCE.test(raw.replace(FRAMED, '')) &&
-      last.source.length < MOST_SOURCE
+      last.source.length < MAX_SOURCE
     ) {
       last.source.push(raw);
       return;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
-import { MOST_LINKS, type LinkKind } from '../../../../plugins/bugs/item/link-kinds.js';
+import { MAX_LINKS, type LinkKind } from '../../../../plugins/bugs/item/link-kinds.js';
 import type { LinkView } from '../../../../plugins/bugs/links/shown.js';
 import { times } from '../../../support/budget.js';
 import { attempt, dying } from '../dying.js';
@@ -59,7 +59,7 @@ for (const engine of ENGINES)
     let all: Promise<string[]> | undefined;
     /** As many as an item takes links, and three more; made at once, for several tests. */
     const neighbours = (): Promise<string[]> =>
-      (all ??= Promise.all(Array.from({ length: MOST_LINKS + 3 }, () => make(fixture))));
+      (all ??= Promise.all(Array.from({ length: MAX_LINKS + 3 }, () => make(fixture))));
 
     it('shows a link at both ends, once, and takes it away at both', async () => {
       const [a, b, c] = [await make(fixture), await make(fixture), await make(fixture)];
@@ -155,10 +155,10 @@ for (const engine of ENGINES)
       expect(await codeOf(link(fixture, 'alpha-999999', 'related', a))).to.equal('not_found');
       expect(await kindsAt(fixture, c)).to.deep.equal([['blocked_by', b]]);
       const many = await make(fixture);
-      for (const one of (await neighbours()).slice(0, MOST_LINKS)) await link(fixture, many, 'related', one);
+      for (const one of (await neighbours()).slice(0, MAX_LINKS)) await link(fixture, many, 'related', one);
       expect(await codeOf(link(fixture, many, 'related', a))).to.equal('conflict');
       expect(await codeOf(link(fixture, a, 'related', many))).to.equal('conflict');
-      expect(await linksAt(fixture, many)).to.have.lengthOf(MOST_LINKS);
+      expect(await linksAt(fixture, many)).to.have.lengthOf(MAX_LINKS);
       expect(await linksAt(fixture, a)).to.have.lengthOf(1);
     });
 
@@ -177,8 +177,8 @@ for (const engine of ENGINES)
         expect(tries.filter((code) => code === 'conflict')).to.have.lengthOf(1);
       }
       const centre = await make(fixture);
-      const few = (await neighbours()).slice(0, MOST_LINKS - 3);
-      const more = (await neighbours()).slice(MOST_LINKS - 3);
+      const few = (await neighbours()).slice(0, MAX_LINKS - 3);
+      const more = (await neighbours()).slice(MAX_LINKS - 3);
       for (const one of few) await link(fixture, centre, 'related', one);
       expect(more).to.have.lengthOf(6);
       const tries = await Promise.all(
@@ -188,7 +188,7 @@ for (const engine of ENGINES)
         tries.filter((code) => code === 'none'),
         tries.join(),
       ).to.have.lengthOf(3);
-      expect(await linksAt(fixture, centre)).to.have.lengthOf(MOST_LINKS);
+      expect(await linksAt(fixture, centre)).to.have.lengthOf(MAX_LINKS);
     });
 
     it('is consistent while two processes end and reopen blockers concurrently', async () => {

@@ -1,6 +1,6 @@
 /** Saved views: an account's own, and what it shares. */
 import { expect } from 'chai';
-import { MOST_VIEWS, getViewer, type Viewer } from '../../../../plugins/bugs/lists/saved-views.js';
+import { MAX_VIEWS, getViewer, type Viewer } from '../../../../plugins/bugs/lists/saved-views.js';
 import { codeOf, ENGINES, memoryFixture, fixtureOn, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 
@@ -71,7 +71,7 @@ describe('bugs: saved views', () => {
 
   it('are bounded in number', async () => {
     const fixture = await memoryFixture();
-    for (let i = 0; i < MOST_VIEWS; i++) await fixture.views.save(ANN, { name: `View ${i}`, query: {} });
+    for (let i = 0; i < MAX_VIEWS; i++) await fixture.views.save(ANN, { name: `View ${i}`, query: {} });
     expect(await codeOf(fixture.views.save(ANN, { name: 'One more', query: {} }))).to.equal('validation_failed');
     await fixture.views.save(ANN, { name: 'View 1', shared: true, query: { q: 'again' } });
     await fixture.views.save(BOB, { name: 'Another account', query: {} });
