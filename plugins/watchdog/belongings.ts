@@ -7,30 +7,30 @@ import type { Collection, Doc } from '../../ports/store.js';
 import type { WatchdogDeps } from './deps.js';
 
 /** Changed at a time, so that heartbeats pass between. */
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 /** One that was deleted is there until its last event is told, and keeps nothing. */
-export const usage = ({ monitors }: Pick<WatchdogDeps, 'monitors'>): ProjectUsage => ({
+export const createProjectUsage = ({ monitors }: Pick<WatchdogDeps, 'monitors'>): ProjectUsage => ({
   noun: 'monitors',
   inUse: async (project) => (await monitors.find({ filter: { project, deleted_at: null }, limit: 1 })).items.length > 0,
 });
 
-type Kept = Pick<WatchdogDeps, 'windows' | 'changes' | 'incidents' | 'timeline'>;
+type StoredRows = Pick<WatchdogDeps, 'windows' | 'changes' | 'incidents' | 'timeline'>;
 
-export const belongings = ({ windows, changes, incidents, timeline }: Kept): ProjectBelongings => ({
+export const createWatchdogBelongings = ({ windows, changes, incidents, timeline }: StoredRows): ProjectBelongings => ({
   async clear(project) {
     for (const rows of [windows, changes]) await rows.remove({ project });
   },
   async detach(project) {
-    await withoutProject(incidents, project);
-    await withoutProject(timeline, project);
+    await clearProject(incidents, project);
+    await clearProject(timeline, project);
   },
 });
 
 /** Those that are found are read beside other writes: no index of the timeline knows projects. */
-async function withoutProject<T extends Doc>(rows: Collection<T>, project: string): Promise<void> {
+async function clearProject<T extends Doc>(rows: Collection<T>, project: string): Promise<void> {
   for (;;) {
-    const { items } = await rows.find({ filter: { project }, limit: AT_ONCE });
+    const { items } = await rows.find({ filter: { project }, limit: BATCH_SIZE });
     if (items.length === 0) return;
     await rows.changeMany({ id: { in: items.map(({ id }) => id) } }, { set: { project: null } });
   }

@@ -23,10 +23,10 @@ function isSilence({ kind, schedule, from, until, created_at }: WindowDoc): bool
 /**
  * "Silence" made maintenance windows, which showed planned work. Their monitors follow with the evaluator's next run.
  */
-async function silencesFromWindows(ctx: MigrationContext): Promise<void> {
+async function convertWindowsToSilences(ctx: MigrationContext): Promise<void> {
   const windows = ctx.collection<WindowDoc>('windows');
   const found = (await all(windows, { limit: 500 })).filter(isSilence);
   for (const { id } of found) await windows.change({ id }, { set: { kind: 'silence' } });
 }
 
-export const MIGRATIONS: readonly Migration[] = [{ number: 1, name: 'silences', run: silencesFromWindows }];
+export const MIGRATIONS: readonly Migration[] = [{ number: 1, name: 'silences', run: convertWindowsToSilences }];

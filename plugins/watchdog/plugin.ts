@@ -23,23 +23,23 @@ import { MONITOR_PROBES, WATCHDOG, type WatchdogApi } from '../../ports/domain/w
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import { belongings, usage } from './belongings.js';
+import { createWatchdogBelongings, createProjectUsage } from './belongings.js';
 import { COLLECTIONS } from './collections.js';
 import { MIGRATIONS } from './migrations.js';
 import type { WatchdogDeps, WatchdogConfig } from './deps.js';
 import { ERRORS } from './model/caller.js';
 import { STATES } from './model/documents.js';
-import { heartbeatOf } from './heartbeat/heartbeat.js';
-import { importCommands } from './importing/commands.js';
+import { parseHeartbeat } from './heartbeat/heartbeat.js';
+import { buildImportCommands } from './importing/commands.js';
 import { viewOf } from './model/monitor.js';
 import { firstHeartbeatCommand } from './monitors/first-heartbeat.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
 import { addMonitorGauges } from './metrics/monitor-gauges.js';
-import { badges } from './http/badges.js';
-import { incidentRoutes } from './http/incident-routes.js';
-import { maintenanceRoutes } from './http/maintenance-routes.js';
-import { pingUrls } from './http/ping-urls.js';
+import { buildBadgeRoute } from './http/badges.js';
+import { buildIncidentRoutes } from './http/incident-routes.js';
+import { buildMaintenanceRoutes } from './http/maintenance-routes.js';
+import { buildPingUrlRoutes } from './http/ping-urls.js';
 import { routes } from './http/routes.js';
 import { buildServices, type WatchdogServices } from './services.js';
 import { monitorTopics } from './pages/live.js';
@@ -91,7 +91,7 @@ function api({
 }: WatchdogServices): WatchdogApi {
   return {
     observe: async (observation) => {
-      const heartbeat = heartbeatOf(observation, undefined, true);
+      const heartbeat = parseHeartbeat(observation, undefined, true);
       const taken = await intake.observe(
         { ...heartbeat, probed: true, unsure: observation.status === 'warning' },
         EVERYBODY,
@@ -105,7 +105,7 @@ function api({
       if (checkIn.phase !== 'start') beats();
     },
     create: (fields, actor) => monitors.create(fields, { name: actor, token: null, project: null, source: null }),
-    runs: async (limit) => (await runs.page(limit, null, EVERYBODY)).items,
+    runs: async (limit) => (await runs.listPage(limit, null, EVERYBODY)).items,
     find: async (source) => {
       const doc = await monitors.find(source);
       return doc === null ? null : viewOf(doc);
@@ -215,8 +215,8 @@ export default definePlugin<WatchdogConfig>({
     return {
       services: { [WATCHDOG.name]: api(services) },
       extensions: [
-        extend(PROJECT_USAGE, usage(deps)),
-        extend(PROJECT_BELONGINGS, belongings(deps)),
+        extend(PROJECT_USAGE, createProjectUsage(deps)),
+        extend(PROJECT_BELONGINGS, createWatchdogBelongings(deps)),
         extend(PROJECT_PARTS, projectPart(services.status, deps)),
         extend(SEARCH_PROVIDERS, monitorSearch(services)),
         extend(FIRST_STEPS, {
@@ -240,14 +240,14 @@ export default definePlugin<WatchdogConfig>({
       ],
       routes: [
         ...routes(services),
-        ...maintenanceRoutes(services),
-        ...incidentRoutes(services),
-        ...pingUrls(services),
-        badges(services),
+        ...buildMaintenanceRoutes(services),
+        ...buildIncidentRoutes(services),
+        ...buildPingUrlRoutes(services),
+        buildBadgeRoute(services),
       ],
       pages: pages(services, ctx.config.deferred_alarms),
       panels: panels(services),
-      commands: importCommands(services.importer),
+      commands: buildImportCommands(services.importer),
       listens: [
         listen(RELEASE_PUBLISHED, ({ id, timestamp, project_slug, data: { product, version, channel } }) =>
           services.explanations.released(id, timestamp, project_slug ?? product, `${product} ${version} in ${channel}`),

@@ -11,7 +11,7 @@ import { GroupStates } from './groups/group-states.js';
 import { MonitorCheckIns } from './heartbeat/check-ins.js';
 import { HeartbeatIntake } from './heartbeat/intake.js';
 import { Histories } from './metrics/history.js';
-import { Series } from './metrics/series.js';
+import { MetricSeries } from './metrics/series.js';
 import { ImportedAddresses } from './importing/addresses.js';
 import { Importer } from './importing/importer.js';
 import { Incidents } from './incidents/incidents.js';
@@ -34,7 +34,7 @@ const SERVICES = {
   outbox: MonitorOutbox,
   outages: Outages,
   runs: EvaluatorRuns,
-  series: Series,
+  series: MetricSeries,
   groups: GroupStates,
   intake: HeartbeatIntake,
   checkIns: MonitorCheckIns,

@@ -17,7 +17,7 @@ import { alarmAt, intervalOf, isSilenced } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 
-const BATCH = 500;
+const BATCH_SIZE = 500;
 
 @injectable()
 export class DeferredAlarms {
@@ -38,7 +38,7 @@ export class DeferredAlarms {
       const changeSet = new MonitorChangeSet(doc, ids, now);
       const by = downAbove(doc, family);
       if (by !== null) return { changeSet: changeSet.assign({ suppressed_by: by.source, released_at: null }) };
-      const since = releasedAt(doc, ancestorsOf(doc, family), Date.parse(doc.released_at ?? ''), now);
+      const since = getReleaseTime(doc, ancestorsOf(doc, family), Date.parse(doc.released_at ?? ''), now);
       // The end of the silence sends it.
       if (isSilenced(doc, now)) return { changeSet: changeSet.assign({ released_at: null }) };
       if (!config.deferred_alarms) return { changeSet: changeSet.assign({ released_at: null }) };
@@ -50,28 +50,32 @@ export class DeferredAlarms {
   }
 
   /** Suppressed monitors whose suppressor is not down any more. Answers those that wait now. */
-  async freed(): Promise<{ doc: MonitorDoc; by: Relative | null }[]> {
+  async findReleased(): Promise<{ doc: MonitorDoc; by: Relative | null }[]> {
     const { monitors } = this.deps;
     const groups = await monitors.groupCount('suppressed_by', { suppressed_by: { gt: '' } });
     const names = groups.map(({ key }) => String(key));
     const freed: { doc: MonitorDoc; by: Relative | null }[] = [];
-    for (let i = 0; i < names.length; i += BATCH) {
-      const part = names.slice(i, i + BATCH);
+    for (let i = 0; i < names.length; i += BATCH_SIZE) {
+      const part = names.slice(i, i + BATCH_SIZE);
       const filter = { id: { in: part.map(idOf) } };
-      const page = await monitors.find({ filter, limit: BATCH, damaged: this.#damage.tell });
+      const page = await monitors.find({ filter, limit: BATCH_SIZE, damaged: this.#damage.tell });
       const there = page.items.filter((doc) => doc.deleted_at === null);
       const found = new Map(there.map((doc) => [doc.source, doc]));
       for (const name of part) {
         const by = found.get(name);
         if (by?.state === 'down' && by.group !== true) continue;
-        for (const doc of await this.#suppressedBy(name)) freed.push({ doc, by: by ? relative(by) : null });
+        for (const doc of await this.#findSuppressedBy(name)) freed.push({ doc, by: by ? relative(by) : null });
       }
     }
     return freed;
   }
 
-  #suppressedBy(source: string): Promise<MonitorDoc[]> {
-    return all(this.deps.monitors, { filter: { suppressed_by: source }, limit: BATCH, damaged: this.#damage.tell });
+  #findSuppressedBy(source: string): Promise<MonitorDoc[]> {
+    return all(this.deps.monitors, {
+      filter: { suppressed_by: source },
+      limit: BATCH_SIZE,
+      damaged: this.#damage.tell,
+    });
   }
 
   /**
@@ -89,17 +93,17 @@ export class DeferredAlarms {
       const above = downAbove(doc, family);
       if (above !== null) return { changeSet: changeSet.assign({ suppressed_by: above.source, released_at: null }) };
       const gone = by === null ? now : by.left_down_at === null ? 0 : Date.parse(by.left_down_at);
-      const since = releasedAt(doc, ancestorsOf(doc, family), moved ?? gone, now);
+      const since = getReleaseTime(doc, ancestorsOf(doc, family), moved ?? gone, now);
       return { changeSet: changeSet.assign({ suppressed_by: null, released_at: isoOf(since) }) };
     });
-    const changing = pending.filter(({ changeSet }) => differs(changeSet));
+    const changing = pending.filter(({ changeSet }) => hasChanged(changeSet));
     const { won, errors } = await writeChangeSets(this.deps.monitors, changing, this.deps.log);
     const waiting = won.map(({ next }) => next).filter((doc) => doc.released_at !== null);
     return { waiting, errors };
   }
 
   /** After a change in the tree: `top` and everything suppressed below it. */
-  async relook(top: MonitorDoc, now: number): Promise<{ waiting: MonitorDoc[]; errors: number }> {
+  async reevaluateTree(top: MonitorDoc, now: number): Promise<{ waiting: MonitorDoc[]; errors: number }> {
     const all = [top, ...(await this.ancestry.below(top.source))];
     const moved = top.reparented_at === null ? undefined : Date.parse(top.reparented_at);
     const suppressed = all.filter(({ alarm, released_at }) => alarm === 'suppressed' && released_at === null);
@@ -107,7 +111,7 @@ export class DeferredAlarms {
       suppressed.map((doc) => ({ doc, by: null, moved })),
       now,
     );
-    await this.#looked(top, now);
+    await this.#clearReparented(top, now);
     return looked;
   }
 
@@ -115,7 +119,7 @@ export class DeferredAlarms {
    * Suppressed monitors below one that is about to go: whoever holds their alarms back may stand above it, and be out
    * of reach then. They are marked first, so that what a crash leaves undone is the next run's.
    */
-  async cutOff(source: string, now: number): Promise<MonitorDoc[]> {
+  async releaseBelow(source: string, now: number): Promise<MonitorDoc[]> {
     const { ids, monitors, log } = this.deps;
     const held = (await this.ancestry.below(source)).filter(
       ({ alarm, released_at }) => alarm === 'suppressed' && released_at === null,
@@ -128,7 +132,7 @@ export class DeferredAlarms {
   }
 
   /** Not due for that any more, unless it moved again meanwhile. */
-  async #looked({ id, reparented_at }: MonitorDoc, now: number): Promise<void> {
+  async #clearReparented({ id, reparented_at }: MonitorDoc, now: number): Promise<void> {
     const { monitors, ids, log } = this.deps;
     const doc = await monitors.get(id);
     if (doc === null || doc.reparented_at !== reparented_at) return;
@@ -140,11 +144,11 @@ export class DeferredAlarms {
   }
 }
 
-const differs = ({ before, next }: MonitorChangeSet): boolean =>
+const hasChanged = ({ before, next }: MonitorChangeSet): boolean =>
   before.suppressed_by !== next.suppressed_by || before.released_at !== next.released_at;
 
 /** When the last of them left `down`, or the monitor moved away from it; never in the future. */
-function releasedAt(doc: MonitorDoc, ancestors: readonly Relative[], gone: number, now: number): number {
+function getReleaseTime(doc: MonitorDoc, ancestors: readonly Relative[], gone: number, now: number): number {
   const times = [gone, ...ancestors.map(({ left_down_at }) => (left_down_at === null ? 0 : Date.parse(left_down_at)))];
   if (doc.down_since_utc !== null) times.push(Date.parse(doc.down_since_utc));
   return Math.min(now, Math.max(...times));

@@ -10,15 +10,15 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import { NO_CLEANUP } from './runs.js';
 
 const DAY_MS = 24 * HOUR_MS;
-export const KEEP_SAMPLES_MS = 14 * DAY_MS;
-const KEEP_RUNS_MS = 14 * DAY_MS;
+export const SAMPLE_RETENTION_MS = 14 * DAY_MS;
+const RUN_RETENTION_MS = 14 * DAY_MS;
 /** As long as the uptime of each day. */
-const KEEP_INCIDENTS_MS = 400 * DAY_MS;
+const INCIDENT_RETENTION_MS = 400 * DAY_MS;
 /** Longer than four of the longest intervals: an older gap credits no monitor. */
-const KEEP_OUTAGES_MS = 5 * 366 * DAY_MS;
-const BATCH = 500;
+const OUTAGE_RETENTION_MS = 5 * 366 * DAY_MS;
+const BATCH_SIZE = 500;
 const BUDGET_MS = 5_000;
-const MARK = 'cleanup';
+const CLEANUP_MARK_ID = 'cleanup';
 
 @injectable()
 export class Cleanup {
@@ -31,7 +31,7 @@ export class Cleanup {
   async run(check: () => void): Promise<RunCleanup> {
     const { marks, clock, clockBelieved } = this.deps;
     const now = clock.now();
-    const last = await marks.get(MARK);
+    const last = await marks.get(CLEANUP_MARK_ID);
     const age = last === null ? HOUR_MS : now - Date.parse(last.at);
     if ((age >= 0 && age < HOUR_MS) || !(await clockBelieved())) return NO_CLEANUP;
     const began = clock.monotonic();
@@ -39,27 +39,27 @@ export class Cleanup {
       check();
       return clock.monotonic() - began < BUDGET_MS;
     });
-    if (done.complete) await marks.change({ id: MARK }, { set: { at: isoOf(now) } }, { upsert: true });
+    if (done.complete) await marks.change({ id: CLEANUP_MARK_ID }, { set: { at: isoOf(now) } }, { upsert: true });
     return { ...done, duration_ms: Math.round(clock.monotonic() - began) };
   }
 
   async #sweep(now: number, more: () => boolean): Promise<RunCleanup> {
     const { chunks, rollups, runs, timeline, outages, incidents, changes, config } = this.deps;
     const done: RunCleanup = { ...NO_CLEANUP, ran: true };
-    const samples = now - KEEP_SAMPLES_MS;
+    const samples = now - SAMPLE_RETENTION_MS;
     const parts: [keyof RunCleanup | null, Pick<Collection<Doc>, 'remove'>, Filter][] = [
       ['samples', chunks, { to: { lt: samples } }],
       ['rollups', rollups, { hour: { lt: Math.floor(samples / HOUR_MS) } }],
-      ['runs', runs, { started_at: { lt: isoOf(now - KEEP_RUNS_MS) } }],
+      ['runs', runs, { started_at: { lt: isoOf(now - RUN_RETENTION_MS) } }],
       ['events', timeline, { at: { lt: isoOf(now - config.timeline_days * DAY_MS) } }],
-      [null, incidents, { ended_at: { gt: '', lt: isoOf(now - KEEP_INCIDENTS_MS) } }],
+      [null, incidents, { ended_at: { gt: '', lt: isoOf(now - INCIDENT_RETENTION_MS) } }],
       [null, changes, { at: { lt: isoOf(now - config.timeline_days * DAY_MS) } }],
-      [null, outages, { to: { lt: isoOf(now - KEEP_OUTAGES_MS) } }],
+      [null, outages, { to: { lt: isoOf(now - OUTAGE_RETENTION_MS) } }],
     ];
     for (const [name, collection, filter] of parts) {
-      for (let n = BATCH; n === BATCH;) {
+      for (let n = BATCH_SIZE; n === BATCH_SIZE;) {
         if (!more()) return { ...done, complete: false };
-        n = await collection.remove(filter, BATCH);
+        n = await collection.remove(filter, BATCH_SIZE);
         if (name !== null) (done[name] as number) += n;
       }
     }

@@ -12,7 +12,7 @@ export interface DueQuery extends Required<Pick<Find, 'damaged' | 'limit'>> {
 }
 
 /** In pages; the store reads one while the one before it is looked at. A damaged monitor holds up no other. */
-export async function* dueMonitors(
+export async function* readDueMonitors(
   monitors: WatchdogDeps['monitors'],
   { now, from, limit, damaged }: DueQuery,
 ): AsyncGenerator<Page<MonitorDoc>, void, undefined> {

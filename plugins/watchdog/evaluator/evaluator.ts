@@ -19,10 +19,10 @@ import { downAbove, relative, Ancestry, type Family } from '../tree/ancestry.js'
 import { GroupStates } from '../groups/group-states.js';
 import { Cleanup } from './cleanup.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
-import { dueMonitors } from './due-monitors.js';
+import { readDueMonitors } from './due-monitors.js';
 import type { MonitorDoc, RunDoc } from '../model/documents.js';
-import { creditSince, type Gap, Outages } from './outages.js';
-import { MAX_CHANGES, recordOf, EvaluatorRuns } from './runs.js';
+import { sumGapsSince, type Gap, Outages } from './outages.js';
+import { MAX_CHANGES, toRunRecord, EvaluatorRuns } from './runs.js';
 import { NO_MAINTENANCE } from '../model/monitor.js';
 import {
   afterMaintenance,
@@ -41,14 +41,14 @@ import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.j
 /** How long the lease of a run lasts; it is renewed three times as often. */
 export const LEASE_MS = 45_000;
 /** Monitors in memory at once. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 /** Read while those before them are looked at. */
-const SLICE = 250;
+const READ_AHEAD_SIZE = 250;
 /** The times from which others are computed. */
-const TIMES = ['last_heartbeat_at', 'down_since_utc', 'left_down_at', 'released_at', 'reparented_at'] as const;
+const TIME_FIELDS = ['last_heartbeat_at', 'down_since_utc', 'left_down_at', 'released_at', 'reparented_at'] as const;
 
 /** What a run found, beside what it counts. */
-interface Found {
+interface RunContext {
   /** New states, and who is above: the second phase looks here. */
   family: Family;
   waiting: MonitorDoc[];
@@ -80,11 +80,11 @@ export class Evaluator {
     trigger: RunTrigger,
     also?: (signal: AbortSignal) => Promise<T>,
   ): Promise<{ run: RunRecord; also: T | undefined } | null> {
-    const held = await this.#take();
+    const held = await this.#acquireLease();
     if (held === null) return null;
     const changed: MonitorDoc[] = [];
     try {
-      const run = await this.#recorded(trigger, held, changed);
+      const run = await this.#runRecorded(trigger, held, changed);
       // Without the lease nothing more may run under it.
       if (also === undefined || run.result === 'aborted') return { run, also: undefined };
       this.groups.flushLater(changed.splice(0));
@@ -102,13 +102,13 @@ export class Evaluator {
    * afterwards. The lease is judged by the clock, because a tick lives too short to watch it. Null: a living owner
    * holds it.
    */
-  async #take(): Promise<HeldLease | null> {
+  async #acquireLease(): Promise<HeldLease | null> {
     const options = { id: 'evaluator', what: 'the evaluator', ttlMs: LEASE_MS, judge: 'clock' } as const;
     return (await processLease(this.deps.leases, this.deps, options)).take();
   }
 
   /** @param changed takes the monitors that have entries to flush, also when the run fails later */
-  async #recorded(trigger: RunTrigger, held: HeldLease, changed: MonitorDoc[]): Promise<RunRecord> {
+  async #runRecorded(trigger: RunTrigger, held: HeldLease, changed: MonitorDoc[]): Promise<RunRecord> {
     const { clock, log } = this.deps;
     const began = clock.monotonic();
     const run = await this.runs.begin(trigger, held.fence);
@@ -119,7 +119,7 @@ export class Evaluator {
     } catch (error) {
       if (error instanceof LeaseLost) {
         log.warn({ run_id: run.id }, 'a run of the evaluator lost its lease');
-        return recordOf({ ...run, result: 'aborted' });
+        return toRunRecord({ ...run, result: 'aborted' });
       }
       await this.runs.finish(run, 'error', clock.monotonic() - began);
       throw error;
@@ -128,17 +128,17 @@ export class Evaluator {
 
   async #run(run: RunDoc, held: HeldLease, changed: MonitorDoc[]): Promise<void> {
     const now = this.deps.clock.now();
-    if (held.setBack) run.errors += await this.#rebase(held, now);
+    if (held.setBack) run.errors += await this.#rebaseTimes(held, now);
     const windows = await this.maintenance.apply();
     run.errors += windows.errors;
     changed.push(...windows.changed);
     held.check();
-    const found = await this.#states(run, held, changed, now);
+    const found = await this.#evaluateStates(run, held, changed, now);
     held.check();
-    const freed = await this.alarms.release(await this.alarms.freed(), now);
+    const freed = await this.alarms.release(await this.alarms.findReleased(), now);
     const waiting = [...found.waiting, ...freed.waiting];
     for (const top of found.relook) {
-      const looked = await this.alarms.relook(top, now);
+      const looked = await this.alarms.reevaluateTree(top, now);
       waiting.push(...looked.waiting);
       run.errors += looked.errors;
     }
@@ -156,15 +156,15 @@ export class Evaluator {
    * After the clock was set back: what was written before it lies in the future, and silence would go unnoticed until
    * the clock had caught up. Nothing has happened later than now. Reads every monitor; this is seldom.
    */
-  async #rebase(held: HeldLease, now: number): Promise<number> {
+  async #rebaseTimes(held: HeldLease, now: number): Promise<number> {
     const { monitors, ids, log } = this.deps;
     const at = isoOf(now);
     let errors = 0;
     held.check();
     await this.runs.rebase(at);
-    for await (const items of pages(monitors, { filter: { deleted_at: null }, limit: PAGE })) {
+    for await (const items of pages(monitors, { filter: { deleted_at: null }, limit: PAGE_SIZE })) {
       const pending = items.flatMap((doc): PendingWrite[] => {
-        const late = TIMES.filter((field) => (doc[field] ?? '') > at);
+        const late = TIME_FIELDS.filter((field) => (doc[field] ?? '') > at);
         const fields = Object.fromEntries(late.map((field) => [field, at]));
         // Credited for a time that never passed, it may be looked for long after its silence.
         const waits = (doc.next_check_at ?? '') > (nextCheck(doc) ?? '');
@@ -177,59 +177,59 @@ export class Evaluator {
   }
 
   /** What is due, at most two pages of it in memory: a run after a long outage may find every monitor there is. */
-  async #states(run: RunDoc, held: HeldLease, changed: MonitorDoc[], now: number): Promise<Found> {
+  async #evaluateStates(run: RunDoc, held: HeldLease, changed: MonitorDoc[], now: number): Promise<RunContext> {
     const outages = await this.outages.gaps();
-    const found: Found = { family: new Map(), waiting: [], relook: [], changed, outages };
+    const found: RunContext = { family: new Map(), waiting: [], relook: [], changed, outages };
     const first: MonitorDoc[] = [];
     let rest: string | null = null;
-    for await (const { items, next } of this.#due(run, now, null, SLICE)) {
+    for await (const { items, next } of this.#readDue(run, now, null, READ_AHEAD_SIZE)) {
       held.check();
-      this.#foresee(items, found, now);
-      if (first.length >= PAGE) continue;
+      this.#markExpectedDown(items, found, now);
+      if (first.length >= PAGE_SIZE) continue;
       first.push(...items);
       rest = next;
     }
-    await this.#page(run, first, found, now);
+    await this.#evaluatePage(run, first, found, now);
     if (rest === null) return found;
-    for await (const { items } of this.#due(run, now, rest, PAGE)) {
+    for await (const { items } of this.#readDue(run, now, rest, PAGE_SIZE)) {
       held.check();
-      await this.#page(run, items, found, now);
+      await this.#evaluatePage(run, items, found, now);
     }
     return found;
   }
 
-  #due(run: RunDoc, now: number, from: string | null, limit: number): AsyncGenerator<Page<MonitorDoc>> {
+  #readDue(run: RunDoc, now: number, from: string | null, limit: number): AsyncGenerator<Page<MonitorDoc>> {
     const damaged = (error: StoreDamaged): void => {
       run.errors++;
       this.#damage.tell(error);
     };
-    return dueMonitors(this.deps.monitors, { now, from, limit, damaged });
+    return readDueMonitors(this.deps.monitors, { now, from, limit, damaged });
   }
 
   /** The first phase: who will be down. */
-  #foresee(docs: readonly MonitorDoc[], { family, outages }: Found, now: number): void {
+  #markExpectedDown(docs: readonly MonitorDoc[], { family, outages }: RunContext, now: number): void {
     for (const doc of docs)
       if (isDown(doc, outages.gaps, now)) family.set(doc.source, { ...relative(doc), state: 'down' });
   }
 
   /** The second phase, and the writing. */
-  async #page(run: RunDoc, docs: readonly MonitorDoc[], found: Found, now: number): Promise<void> {
+  async #evaluatePage(run: RunDoc, docs: readonly MonitorDoc[], found: RunContext, now: number): Promise<void> {
     const { monitors, log } = this.deps;
     run.evaluated += docs.length;
     const late = docs.filter((doc) => isLate(doc, found.outages.gaps, now) || isSilenceOver(doc, now));
     await this.ancestry.load(late, found.family);
-    const { won, errors } = await writeChangeSets(monitors, this.#judged(run, docs, found, now), log);
+    const { won, errors } = await writeChangeSets(monitors, this.#evaluateEach(run, docs, found, now), log);
     run.errors += errors;
     for (const changeSet of won) if (changeSet.entries.length > 0) this.#count(run, changeSet, found);
   }
 
   /** One after the other, while those before are on their way to the store. */
-  *#judged(run: RunDoc, docs: readonly MonitorDoc[], found: Found, now: number): Generator<PendingWrite> {
+  *#evaluateEach(run: RunDoc, docs: readonly MonitorDoc[], found: RunContext, now: number): Generator<PendingWrite> {
     for (const doc of docs) {
       if (doc.relook) found.relook.push(doc);
       if (doc.released_at !== null) found.waiting.push(doc);
       try {
-        const write = this.#judge(doc, found, now);
+        const write = this.#evaluateMonitor(doc, found, now);
         if (write !== null) yield write;
       } catch (error) {
         run.errors++;
@@ -238,7 +238,7 @@ export class Evaluator {
     }
   }
 
-  #count(run: RunDoc, changeSet: MonitorChangeSet, found: Found): void {
+  #count(run: RunDoc, changeSet: MonitorChangeSet, found: RunContext): void {
     const { before, next } = changeSet;
     found.changed.push(next);
     if (next.alarm === 'open' && before.alarm !== 'open') run.alarms_emitted++;
@@ -251,7 +251,7 @@ export class Evaluator {
   }
 
   /** Null: nothing to write here. */
-  #judge(doc: MonitorDoc, { family, outages }: Found, now: number): PendingWrite | null {
+  #evaluateMonitor(doc: MonitorDoc, { family, outages }: RunContext, now: number): PendingWrite | null {
     const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
     // Another look at its place comes first: both write it.
     const isHeard = isSilenceOver(doc, now) && !doc.relook;
@@ -264,7 +264,7 @@ export class Evaluator {
       if (doc.group === true) return { changeSet };
       return { changeSet: changeSet.raise(downAbove(doc, family)?.source ?? null) };
     }
-    const due = dueOf(resumed, outages.gaps);
+    const due = getThresholds(resumed, outages.gaps);
     if (due === null) {
       if (over) return { changeSet: changeSet.to(resumed.state, 'Maintenance is over') };
       return isHeard ? { changeSet } : null;
@@ -275,7 +275,7 @@ export class Evaluator {
     if (isLateItself && now > down)
       return { changeSet: changeSet.to('unknown', 'The service did not probe it in time'), credit };
     if (now > down) {
-      changeSet.down(down, lateMessage(resumed, now - credit));
+      changeSet.down(down, describeLateness(resumed, now - credit));
       return { changeSet: changeSet.raise(downAbove(doc, family)?.source ?? null), credit };
     }
     if (now > warn && resumed.state === 'up' && !isLateItself) {
@@ -292,18 +292,18 @@ export class Evaluator {
 }
 
 /** The thresholds of a monitor that is being evaluated; null for the others. @throws Error on a broken document */
-function dueOf(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; down: number; credit: number } | null {
+function getThresholds(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; down: number; credit: number } | null {
   const { last_heartbeat_at } = doc;
   const last = Date.parse(last_heartbeat_at ?? '');
   if (last_heartbeat_at !== null && Number.isNaN(last))
     throw new TypeError('the time of the last heartbeat cannot be read');
-  const credit = creditSince(gaps, last_heartbeat_at === null ? (runSince(doc) ?? Infinity) : last);
+  const credit = sumGapsSince(gaps, last_heartbeat_at === null ? (runSince(doc) ?? Infinity) : last);
   const limits = watchedLimits(doc, credit);
   return limits && { ...limits, credit };
 }
 
 /** Why it is down, for its timeline. @param now without the service's own outages */
-function lateMessage(doc: MonitorDoc, now: number): string {
+function describeLateness(doc: MonitorDoc, now: number): string {
   const begun = runSince(doc);
   if (begun !== null && now > begun + runLimitOf(doc)) return 'A run has not ended in time';
   if (doc.schedule) return 'No heartbeat within the grace of its schedule';
@@ -316,7 +316,7 @@ const isSilenceOver = (doc: MonitorDoc, now: number): boolean =>
 function isLate(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
   if (isDown(doc, gaps, now)) return true;
   try {
-    return now > (dueOf(afterMaintenance(doc, now), gaps)?.warn ?? Infinity);
+    return now > (getThresholds(afterMaintenance(doc, now), gaps)?.warn ?? Infinity);
   } catch {
     return false; // As in `isDown`.
   }
@@ -326,7 +326,7 @@ function isDown(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
   const resumed = afterMaintenance(doc, now);
   if (resumed.state === 'down' && doc.state !== 'down') return true;
   try {
-    return resumed.probed !== true && now > (dueOf(resumed, gaps)?.down ?? Infinity);
+    return resumed.probed !== true && now > (getThresholds(resumed, gaps)?.down ?? Infinity);
   } catch {
     return false; // A broken document is counted and logged where it is judged (`#judged`), and stops no run.
   }

@@ -9,9 +9,9 @@ import { isoOf } from '../../../lib/time.js';
 import { StoreFull } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
-export const STAMP_MS = 10_000;
-const GAP_MS = 60_000;
-const ALIVE = 'alive';
+export const STAMP_INTERVAL_MS = 10_000;
+const MIN_GAP_MS = 60_000;
+const ALIVE_MARK_ID = 'alive';
 /** More than these, the newest, are not looked at. */
 const MAX_GAPS = 1_000;
 
@@ -21,7 +21,7 @@ export interface Gap {
 }
 
 /** Non-overlapping, oldest first. */
-export function merged(gaps: readonly Gap[]): Gap[] {
+export function mergeGaps(gaps: readonly Gap[]): Gap[] {
   const out: Gap[] = [];
   for (const gap of [...gaps].sort((a, b) => a.from - b.from)) {
     const last = out.at(-1);
@@ -32,8 +32,8 @@ export function merged(gaps: readonly Gap[]): Gap[] {
 }
 
 /** Milliseconds of the gaps that lie after `since`. */
-export const creditSince = (gaps: readonly Gap[], since: number): number =>
-  gaps.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, since)), 0);
+export const sumGapsSince = (listGaps: readonly Gap[], since: number): number =>
+  listGaps.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, since)), 0);
 
 @injectable()
 export class Outages {
@@ -53,7 +53,7 @@ export class Outages {
       if (!(error instanceof StoreFull)) throw error;
       notStored(error);
     });
-    this.#timer = setInterval(() => void this.stamp().catch(notStored), STAMP_MS);
+    this.#timer = setInterval(() => void this.stamp().catch(notStored), STAMP_INTERVAL_MS);
     this.#timer.unref();
   }
 
@@ -67,9 +67,9 @@ export class Outages {
 
   /** A sign of life, unless heartbeats are refused. @throws StoreFull */
   async stamp(): Promise<void> {
-    if (this.#refuses()) return;
+    if (this.#isRejecting()) return;
     try {
-      await this.#stamp();
+      await this.#writeStamp();
       this.#refused = false;
     } catch (error) {
       if (error instanceof StoreFull) this.#refused = true;
@@ -77,26 +77,26 @@ export class Outages {
     }
   }
 
-  #refuses(): boolean {
+  #isRejecting(): boolean {
     const now = this.deps.refuses();
     this.#refused ||= now;
     return now;
   }
 
   /** The gap first, under an id that follows from its beginning, then the stamp that ends it. */
-  async #stamp(): Promise<void> {
+  async #writeStamp(): Promise<void> {
     const { marks, outages, clock } = this.deps;
     const now = clock.now();
     const set = { at: isoOf(now) };
-    const least = this.#refused ? 0 : GAP_MS;
+    const least = this.#refused ? 0 : MIN_GAP_MS;
     // Nearly always another sign lies less than a gap behind: one write tells and renews it.
-    if ((await marks.change({ id: ALIVE, at: { gte: isoOf(now - least) } }, { set })) !== null) return;
-    const last = await marks.get(ALIVE);
+    if ((await marks.change({ id: ALIVE_MARK_ID, at: { gte: isoOf(now - least) } }, { set })) !== null) return;
+    const last = await marks.get(ALIVE_MARK_ID);
     if (last !== null && now - Date.parse(last.at) > least) {
       const gap = { setOnInsert: { from: last.at }, max: { to: isoOf(now) } };
       await outages.change({ id: `gap:${last.at}` }, gap, { upsert: true });
     }
-    await marks.change({ id: ALIVE }, { set }, { upsert: true });
+    await marks.change({ id: ALIVE_MARK_ID }, { set }, { upsert: true });
   }
 
   /**
@@ -107,17 +107,17 @@ export class Outages {
     const { marks, outages, clock } = this.deps;
     const now = clock.now();
     const [last, page] = await Promise.all([
-      marks.get(ALIVE),
+      marks.get(ALIVE_MARK_ID),
       outages.find({ sort: [['to', 'desc']], limit: MAX_GAPS }),
     ]);
     const gaps = page.items
       .map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) }))
       // One that ends later than now was measured by a clock that was set back since: nobody knows how long it was.
-      .filter(({ to }) => to <= now + GAP_MS);
+      .filter(({ to }) => to <= now + MIN_GAP_MS);
     const since = last === null ? now : Date.parse(last.at);
-    this.#refuses();
-    const open = this.#refused || now - since > GAP_MS;
+    this.#isRejecting();
+    const open = this.#refused || now - since > MIN_GAP_MS;
     if (open) gaps.push({ from: since, to: now });
-    return { gaps: merged(gaps), open };
+    return { gaps: mergeGaps(gaps), open };
   }
 }

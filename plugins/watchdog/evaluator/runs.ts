@@ -12,7 +12,7 @@ import type { RunDoc } from '../model/documents.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 /** A run older than this does not vouch for the evaluator any more (contract 95, health). */
-export const LATE_MS = 300_000;
+export const MAX_RUN_AGE_MS = 300_000;
 export const MAX_CHANGES = 200;
 
 export const NO_CLEANUP: RunCleanup = {
@@ -25,7 +25,7 @@ export const NO_CLEANUP: RunCleanup = {
   duration_ms: 0,
 };
 
-export function recordOf({ id, fence: _fence, ...doc }: RunDoc): RunRecord {
+export function toRunRecord({ id, fence: _fence, ...doc }: RunDoc): RunRecord {
   return { run_id: id, ...doc };
 }
 
@@ -78,23 +78,23 @@ export class EvaluatorRuns {
     run.duration_ms = Math.round(duration * 1000) / 1000;
     const { id, ...fields } = run;
     await this.deps.runs.change({ id, result: null }, { set: fields as unknown as Record<string, Json> });
-    return recordOf(run);
+    return toRunRecord(run);
   }
 
   /** Newest first. A token of one project sees the changes of its own monitors alone. */
-  async page(limit: number, after: string | null, caller: WatchdogCaller): Promise<ReadablePage<RunRecord>> {
+  async listPage(limit: number, after: string | null, caller: WatchdogCaller): Promise<ReadablePage<RunRecord>> {
     const page = await findReadable(this.deps.runs, {
       filter: { result: { ne: null } },
       sort: [['started_at', 'desc']],
       limit,
       after,
     });
-    const items = page.items.map(recordOf);
-    return { ...page, items: caller.project === null ? items : await this.#ownedBy(caller.project, items) };
+    const items = page.items.map(toRunRecord);
+    return { ...page, items: caller.project === null ? items : await this.#limitToProject(caller.project, items) };
   }
 
   /** The same records with the changes of this project's monitors; names of others are left out. */
-  async #ownedBy(project: string, runs: readonly RunRecord[]): Promise<RunRecord[]> {
+  async #limitToProject(project: string, runs: readonly RunRecord[]): Promise<RunRecord[]> {
     const changes = runs.flatMap((run) => run.changes);
     const names = changes.flatMap(({ source, suppressed_by }) => [source, suppressed_by]);
     const projects = await this.visibility.projects(names);
@@ -130,7 +130,7 @@ export class EvaluatorRuns {
     const age = last === null ? null : now - Date.parse(last);
     const ahead = age !== null && age < -AHEAD_MS;
     return {
-      ok: !ahead && ((age !== null && age <= LATE_MS) || clock.monotonic() - this.#started <= LATE_MS),
+      ok: !ahead && ((age !== null && age <= MAX_RUN_AGE_MS) || clock.monotonic() - this.#started <= MAX_RUN_AGE_MS),
       last_run_at: last,
       age_seconds: age === null ? null : Math.max(0, Math.floor(age / 1000)),
     };

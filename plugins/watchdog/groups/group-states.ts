@@ -16,7 +16,7 @@ import { isHeld } from '../model/timing.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { MAX_DEPTH } from '../tree/ancestry.js';
 
-const PAGE = 200;
+const PAGE_SIZE = 200;
 /** The first that one of the children has is the group's. */
 const WORST_FIRST = ['down', 'warning', 'up', 'maintenance', 'stopped', 'unknown'] as const;
 
@@ -53,7 +53,7 @@ export class GroupStates {
 
   /** Every group. */
   async refreshAll(): Promise<void> {
-    const query = { filter: { group: true, deleted_at: null }, limit: PAGE };
+    const query = { filter: { group: true, deleted_at: null }, limit: PAGE_SIZE };
     for await (const items of pages(this.deps.monitors, query))
       await this.#refresh(items.map(({ source }) => ({ parent_source: source })));
   }

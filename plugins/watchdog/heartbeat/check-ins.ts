@@ -11,14 +11,14 @@ import { idOf } from '../model/source.js';
 import { checkCron, CronInvalid } from '../model/cron.js';
 import { DEFAULT_GRACE_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
 import { Timeline } from '../timeline/timeline.js';
-import { heartbeatOf } from './heartbeat.js';
+import { parseHeartbeat } from './heartbeat.js';
 import { HeartbeatIntake } from './intake.js';
 import type { Ping, PingTiming } from './ping.js';
 
 /** Of a run, where the program names no `max_runtime`: Sentry's own. */
 const DEFAULT_MAX_RUN_SECONDS = 1_800;
 /** Monitors of a project that its intake keys may make. */
-export const MOST_BY_INTAKE = 25;
+export const MAX_MONITORS_PER_INTAKE = 25;
 
 @injectable()
 export class MonitorCheckIns {
@@ -32,8 +32,8 @@ export class MonitorCheckIns {
   async take(checkIn: CheckIn, sender: CheckInSender): Promise<void> {
     const { source, phase, run, interval, cron, duration_ms } = checkIn;
     if (!MONITOR_SOURCE.test(source)) throw invalid({ monitor_slug: 'must be 1 to 100 letters, digits, - or _' });
-    const caller = callerOf(sender);
-    const timing = timingOf(checkIn);
+    const caller = toCaller(sender);
+    const timing = toPingTiming(checkIn);
     const isNew = cron !== null && timing === null && (await this.deps.monitors.get(idOf(source))) === null;
     const ping: Ping = {
       run,
@@ -45,14 +45,14 @@ export class MonitorCheckIns {
     if (phase === 'start') await this.intake.start(source, caller, ping);
     else {
       const metrics = duration_ms === null ? null : { duration_ms };
-      await this.intake.beat(heartbeatOf({ source, status: phase, metrics }, undefined, true), caller, ping);
+      await this.intake.beat(parseHeartbeat({ source, status: phase, metrics }, undefined, true), caller, ping);
     }
-    if (isNew) await this.timeline.annotate(unread(source, cron), caller);
+    if (isNew) await this.timeline.annotate(toUnreadCronEntry(source, cron), caller);
   }
 }
 
 /** When starts are expected, and how late they may be. Null: the interval is given alone, or learned. */
-function timingOf({ cron, timezone, margin, interval }: CheckIn): PingTiming | null {
+function toPingTiming({ cron, timezone, margin, interval }: CheckIn): PingTiming | null {
   const grace_seconds = Math.max(1, margin ?? DEFAULT_GRACE_SECONDS);
   if (interval !== null && margin !== null)
     return { schedule: null, timezone: null, period_seconds: Math.max(1, interval), grace_seconds };
@@ -67,13 +67,13 @@ function timingOf({ cron, timezone, margin, interval }: CheckIn): PingTiming | n
   return { schedule: cron, timezone: zone, period_seconds: null, grace_seconds };
 }
 
-const unread = (source: string, cron: string) => ({
+const toUnreadCronEntry = (source: string, cron: string) => ({
   source,
   type: 'schedule',
   message: `The schedule ${cron} cannot be read: the interval is learned from the first five check-ins that went well`,
 });
 
-const callerOf = ({ name, project, token }: CheckInSender): WatchdogCaller =>
+const toCaller = ({ name, project, token }: CheckInSender): WatchdogCaller =>
   token === null
-    ? { name, token: `intake ${project}`, project, source: null, most: MOST_BY_INTAKE }
+    ? { name, token: `intake ${project}`, project, source: null, most: MAX_MONITORS_PER_INTAKE }
     : { name, token, project, source: null };

@@ -18,13 +18,13 @@ const ALIASES: Readonly<Record<string, ReportedStatus>> = {
   down: 'error',
 };
 /** Words for an error whose sender means that the monitor is down. */
-const GRAVE: ReadonlySet<string> = new Set(['fail', 'failed', 'critical', 'down']);
+const DOWN_WORDS: ReadonlySet<string> = new Set(['fail', 'failed', 'critical', 'down']);
 export const ACCEPTED_STATUSES: readonly string[] = [...STATUSES, ...Object.keys(ALIASES)];
 
 const MAX_METRICS = 64;
-const MAX_NAME = 64;
-const MAX_MESSAGE = 1000;
-const MAX_SHORT = 200;
+const MAX_NAME_CHARACTERS = 64;
+const MAX_MESSAGE_CHARACTERS = 1000;
+const MAX_SHORT_CHARACTERS = 200;
 const MAX_WARNINGS = 20;
 
 export interface HeartbeatBody {
@@ -69,40 +69,44 @@ export interface ReceivedHeartbeat {
 }
 
 /** Without tokens before it is cut: of a token that is cut, a part would stay. */
-const kept = (text: string): string => cleanText(withoutOwnTokens(text));
+const cleanStoredText = (text: string): string => cleanText(withoutOwnTokens(text));
 
-const cut = (text: string | null | undefined, most: number): string | null => {
+const truncateText = (text: string | null | undefined, most: number): string | null => {
   if (text === null || text === undefined) return null;
   const whole = withoutOwnTokens(text);
   return cleanText(whole.length > most ? whole.slice(0, most) : whole);
 };
 
 /** @param longest message that is kept, in characters @param grave its error is down at once */
-export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE, grave = false): ReceivedHeartbeat {
+export function parseHeartbeat(
+  body: HeartbeatBody,
+  longest = MAX_MESSAGE_CHARACTERS,
+  grave = false,
+): ReceivedHeartbeat {
   const given = body.status ?? 'ok';
   const warnings: string[] = [];
-  const { failed, failures, text } = checksOf(body.checks ?? {}, warnings);
-  const { samples, dropped } = samplesOf(body.metrics ?? {});
+  const { failed, failures, text } = parseChecks(body.checks ?? {}, warnings);
+  const { samples, dropped } = parseSamples(body.metrics ?? {});
   return {
     source: body.source,
     status: ALIASES[given] ?? (given as ReportedStatus),
-    grave: grave || GRAVE.has(given),
+    grave: grave || DOWN_WORDS.has(given),
     failed,
     failures,
     certificate: body.certificate,
     interval: body.interval ?? null,
-    message: cut(body.message, longest),
-    app_version: cut(body.app_version, MAX_SHORT),
-    os: cut(body.os, MAX_SHORT),
+    message: truncateText(body.message, longest),
+    app_version: truncateText(body.app_version, MAX_SHORT_CHARACTERS),
+    os: truncateText(body.os, MAX_SHORT_CHARACTERS),
     checks: text,
-    metrics_json: body.metrics ? metricsText(body.metrics) : '{}',
+    metrics_json: body.metrics ? formatMetrics(body.metrics) : '{}',
     samples,
     dropped,
     warnings,
   };
 }
 
-function checksOf(
+function parseChecks(
   checks: Record<string, unknown>,
   warnings: string[],
 ): { failed: boolean; failures: string; text: string } {
@@ -114,41 +118,43 @@ function checksOf(
       message?: unknown;
     };
     if (typeof ok !== 'boolean' && warnings.length < MAX_WARNINGS) {
-      warnings.push(`checks.${name.slice(0, MAX_SHORT)}: ok is not a boolean; it counts as not failed`);
+      warnings.push(`checks.${name.slice(0, MAX_SHORT_CHARACTERS)}: ok is not a boolean; it counts as not failed`);
     }
-    const text = typeof message === 'string' ? cut(message, MAX_MESSAGE) : null;
-    if (ok === false) failures.push(text ? `${kept(name)}: ${text}` : kept(name));
-    found.push([kept(name), { ok: typeof ok === 'boolean' ? ok : null, message: text }]);
+    const text = typeof message === 'string' ? truncateText(message, MAX_MESSAGE_CHARACTERS) : null;
+    if (ok === false) failures.push(text ? `${cleanStoredText(name)}: ${text}` : cleanStoredText(name));
+    found.push([cleanStoredText(name), { ok: typeof ok === 'boolean' ? ok : null, message: text }]);
   }
   return {
     failed: failures.length > 0,
-    failures: failures.join('; ').slice(0, MAX_SHORT),
+    failures: failures.join('; ').slice(0, MAX_SHORT_CHARACTERS),
     text: found.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(found)),
   };
 }
 
 /** As they were sent. Most are numbers with short names, which are not looked through. */
-function metricsText(metrics: Record<string, unknown>): string {
-  const plain = Object.entries(metrics).every(([name, value]) => typeof value === 'number' && name.length <= MAX_NAME);
+function formatMetrics(metrics: Record<string, unknown>): string {
+  const plain = Object.entries(metrics).every(
+    ([name, value]) => typeof value === 'number' && name.length <= MAX_NAME_CHARACTERS,
+  );
   const named = plain && Object.keys(metrics).every((name) => withoutOwnTokens(name) === name);
   return JSON.stringify(named ? metrics : jsonWithoutOwnTokens(metrics));
 }
 
-function samplesOf(metrics: Record<string, unknown>): Pick<ReceivedHeartbeat, 'samples' | 'dropped'> {
+function parseSamples(metrics: Record<string, unknown>): Pick<ReceivedHeartbeat, 'samples' | 'dropped'> {
   const samples: [string, number][] = [];
   const dropped: string[] = [];
   for (const name in metrics) {
     const value = metrics[name];
     if (typeof value !== 'number' || !Number.isFinite(value)) continue;
-    const clean = kept(name);
-    if (samples.length >= MAX_METRICS || name.length > MAX_NAME || name === '') dropped.push(name);
+    const clean = cleanStoredText(name);
+    if (samples.length >= MAX_METRICS || name.length > MAX_NAME_CHARACTERS || name === '') dropped.push(name);
     else samples.push([clean, value]);
   }
   return { samples, dropped };
 }
 
 /** The state that a heartbeat asks for. */
-export function stateOf(
+export function getRequestedState(
   { status, failed, grave }: Pick<ReceivedHeartbeat, 'status' | 'failed' | 'grave'>,
   errorIsDown: boolean,
 ): MonitorState {

@@ -12,17 +12,17 @@ import { GroupStates } from '../groups/group-states.js';
 import { Ancestry } from '../tree/ancestry.js';
 import { mayReport, mayTouch, type WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
-import { stateOf, type ReceivedHeartbeat } from './heartbeat.js';
+import { getRequestedState, type ReceivedHeartbeat } from './heartbeat.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { freshMonitor, NO_MAINTENANCE } from '../model/monitor.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { MonitorQuota } from './monitor-quota.js';
 import { RecentMonitors } from './recent-monitors.js';
-import { given, pacedBy, type Ping } from './ping.js';
+import { getTimingChanges, getPaceChanges, type Ping } from './ping.js';
 import { endRun, type RunEnd } from './run-end.js';
-import { transitionMessage, warningReason } from './reasons.js';
+import { formatTransition, formatWarningReason } from './reasons.js';
 import { started } from '../model/run-times.js';
-import { append, indexed } from '../metrics/samples.js';
+import { appendSamples, indexSamples } from '../metrics/samples.js';
 import { idOf } from '../model/source.js';
 import { eased, intervalOf, isHeld, isSilenced, limitsOf } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/change-set.js';
@@ -79,17 +79,17 @@ export class HeartbeatIntake {
    * monitors)
    */
   async beat(heartbeat: ReceivedHeartbeat, caller: WatchdogCaller, ping: Ping | null = null): Promise<HeartbeatResult> {
-    const taken = await this.#take(heartbeat, caller, ping, true);
+    const taken = await this.#process(heartbeat, caller, ping, true);
     return taken as HeartbeatResult;
   }
 
   /** A heartbeat of a monitor that there is. False: there is none, and none is made. */
   async observe(heartbeat: ReceivedHeartbeat, caller: WatchdogCaller): Promise<boolean> {
-    return (await this.#take(heartbeat, caller, null, false)) !== null;
+    return (await this.#process(heartbeat, caller, null, false)) !== null;
   }
 
   /** Null: there is no such monitor, and none may be made. */
-  async #take(
+  async #process(
     heartbeat: ReceivedHeartbeat,
     caller: WatchdogCaller,
     ping: Ping | null,
@@ -105,7 +105,7 @@ export class HeartbeatIntake {
         if (!creates && (doc === null || doc.deleted_at !== null)) return null;
         const result = await this.#attempt(doc, heartbeat, caller, ping);
         if (result !== null) return result;
-        this.#recent.forget(source);
+        this.#recent.delete(source);
         known = undefined;
       }
     });
@@ -115,13 +115,13 @@ export class HeartbeatIntake {
   start(source: string, caller: WatchdogCaller, ping: Ping): Promise<void> {
     return this.#touch(source, caller, (doc, now) => ({
       starts: started(doc.starts, ping.run ?? '', now),
-      ...given(doc, ping),
+      ...getTimingChanges(doc, ping),
     }));
   }
 
   /** Creates the monitor if there is none: unknown, without heartbeat. @throws as `beat` */
   ensure(source: string, caller: WatchdogCaller, ping: Ping): Promise<void> {
-    return this.#touch(source, caller, (doc) => given(doc, ping));
+    return this.#touch(source, caller, (doc) => getTimingChanges(doc, ping));
   }
 
   /** Writes fields that are no heartbeat. @param fields null: nothing to write if there is a monitor */
@@ -135,18 +135,18 @@ export class HeartbeatIntake {
       for (let written = false; !written;) {
         const now = this.deps.clock.now();
         const doc = await this.deps.monitors.get(idOf(source));
-        const { before, alive } = this.#before(doc, source, caller, now, true);
+        const { before, alive } = this.#getOrCreate(doc, source, caller, now, true);
         const set = fields(before, now);
         if (alive && set === null) return;
         const changeSet = new MonitorChangeSet(before, this.deps.ids, now).assign(set ?? {});
         written = await this.#store(doc, alive, caller, { changeSet, update: changeSet.update() });
-        this.#recent.forget(source);
+        this.#recent.delete(source);
       }
     });
   }
 
   /** The monitor as it is, or as it begins. @throws ServiceError insufficient_scope */
-  #before(
+  #getOrCreate(
     doc: MonitorDoc | null,
     source: string,
     caller: WatchdogCaller,
@@ -162,13 +162,15 @@ export class HeartbeatIntake {
       created_by_token: caller.token,
       ...(learns && { learns_interval: true }),
     };
-    return { before: doc === null ? fresh : reborn(doc, fresh), alive: false };
+    return { before: doc === null ? fresh : reviveMonitor(doc, fresh), alive: false };
   }
 
   /** False: another write came between. @throws ServiceError validation_failed */
   #store(doc: MonitorDoc | null, alive: boolean, caller: WatchdogCaller, write: Write): Promise<boolean> {
     if (alive && doc !== null) return this.#change(doc, write, true);
-    return this.quota.within(caller, () => (doc === null ? this.#insert(write) : this.#change(doc, write, false)));
+    return this.quota.createWithinQuota(caller, () =>
+      doc === null ? this.#insert(write) : this.#change(doc, write, false),
+    );
   }
 
   /** Null: another write came between. @param doc what is known of the monitor */
@@ -179,7 +181,7 @@ export class HeartbeatIntake {
     ping: Ping | null,
   ): Promise<HeartbeatResult | null> {
     const now = this.deps.clock.now();
-    const { before, alive } = this.#before(doc, heartbeat.source, caller, now, ping !== null);
+    const { before, alive } = this.#getOrCreate(doc, heartbeat.source, caller, now, ping !== null);
     const beat = endRun(heartbeat, before, ping?.run ?? null, now);
     const attempt = await this.#prepare(before, beat, now, alive, ping);
     if (!(await this.#store(doc, alive, caller, attempt))) return null;
@@ -189,7 +191,7 @@ export class HeartbeatIntake {
       this.groups.refreshLater([changeSet.next]);
     }
     const { next } = changeSet;
-    this.#recent.keep(next);
+    this.#recent.set(next);
     this.#taken += 1;
     const { warn, down } = limitsOf(next, now);
     const interval = next.schedule || next.period_seconds ? (warn - now) / 1000 : intervalOf(next);
@@ -221,8 +223,8 @@ export class HeartbeatIntake {
     const held = isHeld(before, now);
     const was = held ? before.held_state : before.state;
     const stays = heartbeat.unsure === true && was === 'down';
-    const state = stays ? 'down' : stateOf(heartbeat, config.error_status_is_down);
-    const { names, pairs, dropped } = indexed(before.names, heartbeat.samples);
+    const state = stays ? 'down' : getRequestedState(heartbeat, config.error_status_is_down);
+    const { names, pairs, dropped } = indexSamples(before.names, heartbeat.samples);
     changeSet.assign({
       last_heartbeat_at: changeSet.at,
       beat_interval: heartbeat.interval,
@@ -238,16 +240,16 @@ export class HeartbeatIntake {
       ...(before.group === true && { group: null }),
       ...(heartbeat.starts !== undefined && { starts: heartbeat.starts }),
       ...(names !== null && { names }),
-      ...pacedBy(before, heartbeat, ping, now),
+      ...getPaceChanges(before, heartbeat, ping, now),
     });
     if (!held && typeof before.maintenance_id === 'string') changeSet.assign(NO_MAINTENANCE);
     if (held) changeSet.heldAs(state);
     else if (state === 'down' && before.state !== 'down') {
       changeSet.down(now, 'Reported an error', heartbeat.message);
       changeSet.raise(await this.ancestry.suppressor(before), heartbeat);
-    } else changeSet.to(state, transitionMessage(state, heartbeat, alive));
+    } else changeSet.to(state, formatTransition(state, heartbeat, alive));
     if (!held) await this.#notify(changeSet, heartbeat);
-    await append(this.deps, changeSet.next, pairs, now);
+    await appendSamples(this.deps, changeSet.next, pairs, now);
     return {
       changeSet,
       update: changeSet.update(eased(changeSet.next, before)),
@@ -270,7 +272,7 @@ export class HeartbeatIntake {
     // Another try may still succeed, and an expiring certificate has an event of its own.
     const isReported = heartbeat.unsure === true || (level > 0 && heartbeat.status === 'ok');
     if (next.state !== 'warning' || before.state === 'warning' || isReported) return;
-    if ((await this.ancestry.suppressor(before)) === null) changeSet.warn(warningReason(heartbeat));
+    if ((await this.ancestry.suppressor(before)) === null) changeSet.warn(formatWarningReason(heartbeat));
   }
 
   async #insert({ changeSet }: Write): Promise<boolean> {
@@ -284,7 +286,7 @@ export class HeartbeatIntake {
   }
 
   async #change(doc: MonitorDoc, { changeSet, update }: Write, alive: boolean): Promise<boolean> {
-    const written = alive ? update : { set: fieldsOf(changeSet.next) };
+    const written = alive ? update : { set: omitId(changeSet.next) };
     const { id, rev, series } = doc;
     const [result] = await this.deps.monitors.bulk([{ change: { id, rev, series }, update: written }]);
     return result !== undefined && 'n' in result && result.n === 1;
@@ -292,13 +294,13 @@ export class HeartbeatIntake {
 }
 
 /** A source that comes back before the events of its deletion are out: a new monitor that keeps those events. */
-const reborn = (gone: MonitorDoc, fresh: MonitorDoc): MonitorDoc => ({
+const reviveMonitor = (gone: MonitorDoc, fresh: MonitorDoc): MonitorDoc => ({
   ...fresh,
   rev: gone.rev,
   outbox: gone.outbox,
   outbox_at: gone.outbox_at,
 });
 
-function fieldsOf({ id: _id, ...fields }: MonitorDoc): NonNullable<Update['set']> {
+function omitId({ id: _id, ...fields }: MonitorDoc): NonNullable<Update['set']> {
   return fields as unknown as NonNullable<Update['set']>;
 }

@@ -9,10 +9,10 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
-const KNOWN_TOKENS = 1_000;
+const MAX_CACHED_TOKENS = 1_000;
 /** A count is believed for this long; once the limit is reached, for as long as a second. */
-const BELIEVED_MS = 30_000;
-const FULL_MS = 1_000;
+const CACHE_TTL_MS = 30_000;
+const FULL_CACHE_TTL_MS = 1_000;
 
 interface Count {
   n: number;
@@ -21,7 +21,7 @@ interface Count {
 
 @injectable()
 export class MonitorQuota {
-  readonly #counts = new BoundedMap<Count>({ most: KNOWN_TOKENS });
+  readonly #counts = new BoundedMap<Count>({ most: MAX_CACHED_TOKENS });
   /** Monitors that are being created, by token. */
   readonly #creating = new Map<string, number>();
 
@@ -32,7 +32,7 @@ export class MonitorQuota {
    * @param create answers whether it created a monitor
    * @throws ServiceError validation_failed
    */
-  async within(caller: WatchdogCaller, create: () => Promise<boolean>): Promise<boolean> {
+  async createWithinQuota(caller: WatchdogCaller, create: () => Promise<boolean>): Promise<boolean> {
     const most = caller.most ?? this.deps.monitorsPerToken;
     // A token of one source creates one monitor.
     if (caller.token === null || caller.source !== null || most === 0) return create();
@@ -62,7 +62,7 @@ export class MonitorQuota {
     const { monitors, clock } = this.deps;
     const now = clock.monotonic();
     const known = this.#counts.get(token);
-    const believed = known !== undefined && known.n >= most ? FULL_MS : BELIEVED_MS;
+    const believed = known !== undefined && known.n >= most ? FULL_CACHE_TTL_MS : CACHE_TTL_MS;
     if (known !== undefined && now - known.since < believed) return known;
     const n = await monitors.count({ created_by_token: token });
     // Two that counted at once go on with one count.

@@ -30,14 +30,14 @@ export interface Ping {
 }
 
 /** The gaps between five pings. */
-const TEACHING_GAPS = 4;
-const UNTIMED = { schedule: null, timezone: null, period_seconds: null, grace_seconds: null } as const;
+const MIN_LEARNING_GAPS = 4;
+const NO_TIMING = { schedule: null, timezone: null, period_seconds: null, grace_seconds: null } as const;
 
 /** What was given, where it holds; null: nothing to write. */
-export function given(doc: MonitorDoc, ping: Ping): Partial<MonitorDoc> | null {
+export function getTimingChanges(doc: MonitorDoc, ping: Ping): Partial<MonitorDoc> | null {
   const { maxRun = null } = ping;
   const fields = {
-    ...(ping.timing ? timed(doc, ping.timing, ping.replaces === true) : paced(doc, ping)),
+    ...(ping.timing ? applySchedule(doc, ping.timing, ping.replaces === true) : applyInterval(doc, ping)),
     ...(maxRun !== null && maxRun !== doc.max_run_seconds && { max_run_seconds: maxRun }),
   };
   return Object.keys(fields).length === 0 ? null : fields;
@@ -46,43 +46,43 @@ export function given(doc: MonitorDoc, ping: Ping): Partial<MonitorDoc> | null {
 const hasInterval = ({ interval_seconds, interval_learned }: MonitorDoc): boolean =>
   interval_seconds !== null && interval_learned !== true;
 
-const forgotten = ({ interval_learned }: MonitorDoc): Partial<MonitorDoc> =>
+const resetLearned = ({ interval_learned }: MonitorDoc): Partial<MonitorDoc> =>
   interval_learned === true ? { interval_learned: false } : {};
 
-function timed(doc: MonitorDoc, timing: PingTiming, replaces: boolean): Partial<MonitorDoc> {
+function applySchedule(doc: MonitorDoc, timing: PingTiming, replaces: boolean): Partial<MonitorDoc> {
   const other = timing.schedule === null ? doc.schedule : doc.period_seconds;
   const isFixed = hasInterval(doc) && doc.interval_by_ping !== true;
   if ((isFixed || other) && !replaces) return {};
   const names = Object.keys(timing) as (keyof PingTiming)[];
   if (names.every((name) => (doc[name] ?? null) === timing[name])) return {};
-  return { ...timing, interval_seconds: null, ...forgotten(doc) };
+  return { ...timing, interval_seconds: null, ...resetLearned(doc) };
 }
 
-function paced(doc: MonitorDoc, { interval, replaces }: Ping): Partial<MonitorDoc> {
+function applyInterval(doc: MonitorDoc, { interval, replaces }: Ping): Partial<MonitorDoc> {
   const isTimed = Boolean(doc.schedule) || Boolean(doc.period_seconds);
   if (interval === null || ((isTimed || hasInterval(doc)) && replaces !== true)) return {};
   return {
     ...(interval !== doc.interval_seconds && { interval_seconds: interval }),
     ...(doc.interval_by_ping !== true && { interval_by_ping: true }),
-    ...(isTimed && UNTIMED),
-    ...forgotten(doc),
+    ...(isTimed && NO_TIMING),
+    ...resetLearned(doc),
   };
 }
 
 /** What a heartbeat says about the interval of a monitor that a ping address made. */
-export function pacedBy(
+export function getPaceChanges(
   before: MonitorDoc,
   heartbeat: ReceivedHeartbeat,
   ping: Ping | null,
   now: number,
 ): Partial<MonitorDoc> | null {
   if (ping === null) return isLearning(before) ? { learns_interval: false } : null;
-  const said = given(before, ping);
-  return ping.interval !== null || ping.timing ? said : { ...said, ...learned(before, heartbeat, now) };
+  const said = getTimingChanges(before, ping);
+  return ping.interval !== null || ping.timing ? said : { ...said, ...learnInterval(before, heartbeat, now) };
 }
 
 /** From pings that went well: a repeat after a failure says nothing about when it is due. */
-function learned(before: MonitorDoc, { status }: ReceivedHeartbeat, now: number): Partial<MonitorDoc> | null {
+function learnInterval(before: MonitorDoc, { status }: ReceivedHeartbeat, now: number): Partial<MonitorDoc> | null {
   const { last_heartbeat_at, last_status, ping_gaps = [], interval_seconds, interval_learned } = before;
   if (status !== 'ok' || last_status !== 'ok' || last_heartbeat_at === null) return null;
   const gap = now - Date.parse(last_heartbeat_at);
@@ -93,6 +93,6 @@ function learned(before: MonitorDoc, { status }: ReceivedHeartbeat, now: number)
   }
   if (!isLearning(before)) return null;
   const gaps = [...ping_gaps, gap];
-  if (gaps.length < TEACHING_GAPS) return { ping_gaps: gaps };
+  if (gaps.length < MIN_LEARNING_GAPS) return { ping_gaps: gaps };
   return { interval_seconds: learnedInterval(Math.max(...gaps)), interval_learned: true, ping_gaps: [] };
 }

@@ -3,14 +3,14 @@ import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { ReceivedHeartbeat } from './heartbeat.js';
 
 /** Of the entry in the timeline. */
-export function transitionMessage(state: MonitorState, { status, failed }: ReceivedHeartbeat, alive: boolean): string {
+export function formatTransition(state: MonitorState, { status, failed }: ReceivedHeartbeat, alive: boolean): string {
   if (!alive) return 'First heartbeat';
   if (state === 'warning') return failed && status === 'ok' ? 'A check failed' : `Reported ${status}`;
   return state === 'up' ? 'Heartbeat' : `Announced ${status}`;
 }
 
 /** A sentence without its full stop. */
-export function warningReason({
+export function formatWarningReason({
   status,
   failures,
   message,

@@ -5,21 +5,21 @@
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { MonitorDoc } from '../model/documents.js';
 
-const MOST = 5_000;
+const MAX_CACHED_MONITORS = 5_000;
 
 export class RecentMonitors {
-  readonly #docs = new BoundedMap<MonitorDoc>({ most: MOST });
+  readonly #docs = new BoundedMap<MonitorDoc>({ most: MAX_CACHED_MONITORS });
 
   get(source: string): MonitorDoc | undefined {
     return this.#docs.get(source);
   }
 
   /** Without its outbox: its events are sent by the write that made them, and by the reconciler. */
-  keep(doc: MonitorDoc): void {
+  set(doc: MonitorDoc): void {
     this.#docs.set(doc.source, doc.outbox.length === 0 ? doc : { ...doc, outbox: [], outbox_at: null });
   }
 
-  forget(source: string): void {
+  delete(source: string): void {
     this.#docs.delete(source);
   }
 }

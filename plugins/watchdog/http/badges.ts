@@ -20,7 +20,7 @@ const COLOURS: Readonly<Record<MonitorState, keyof typeof BADGE_COLOURS>> = {
   maintenance: 'blue',
 };
 
-export const badges = ({ monitors, clock }: WatchdogServices): RouteSpec => ({
+export const buildBadgeRoute = ({ monitors, clock }: WatchdogServices): RouteSpec => ({
   method: 'GET',
   path: '/badge/{file}',
   operationId: 'getBadge',

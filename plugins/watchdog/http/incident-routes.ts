@@ -10,14 +10,14 @@ import {
   whole,
   type RouteSpec,
 } from '../../../kernel/contract.js';
-import { csvOf, INCIDENT_COLUMNS, incidentRows } from '../incidents/csv.js';
+import { formatCsv, INCIDENT_COLUMNS, toIncidentRows } from '../incidents/csv.js';
 import type { IncidentQuery } from '../incidents/incidents.js';
 import { callerOf } from '../model/caller.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { uptimeDays, type UptimeDays } from '../model/uptime.js';
 import type { WatchdogServices } from '../services.js';
-import { askedInstant, instant, monitorState, sourceParam } from './schemas.js';
-import { daysAsked, uptimeOutput } from './uptime-shapes.js';
+import { queryInstant, instant, monitorState, sourceParam } from './schemas.js';
+import { daysParam, uptimeOutput } from './uptime-shapes.js';
 
 const BASE = '/api/watchdog/v1';
 const PATH = `${BASE}/incidents`;
@@ -59,20 +59,20 @@ const sheet = stated({ contentMediaType: 'text/csv' }, joi.string());
 const chosen = {
   source: joi.string().max(128),
   open: joi.boolean().truthy('1').falsy('0').description('True: those that go on; false: those that ended'),
-  since: askedInstant.description('Those that began then or later'),
-  until: askedInstant,
+  since: queryInstant.description('Those that began then or later'),
+  until: queryInstant,
 };
 const pageQuery = joi.object({
   ...chosen,
   limit: joi.number().integer().min(1).max(200),
   cursor: joi.string().max(20_000),
 });
-const daysQuery = joi.object({ days: daysAsked.default(90) });
+const daysQuery = joi.object({ days: daysParam.default(90) });
 /** Incidents of a sheet; those before are reached by `until`. */
-const MOST_ROWS = 200;
+const MAX_CSV_ROWS = 200;
 
 /** The query with its times as they are compared. @throws ServiceError validation_failed */
-function asked({ since, until, ...given }: IncidentQuery): IncidentQuery {
+function parseQueryTimes({ since, until, ...given }: IncidentQuery): IncidentQuery {
   const times = { since: timeParameter('since', since), until: timeParameter('until', until) };
   return { ...given, ...Object.fromEntries(Object.entries(times).filter(([, value]) => value !== undefined)) };
 }
@@ -80,7 +80,7 @@ const params = joi.object({ id: joi.string().guid().required() });
 
 const DAY_COLUMNS = ['day', 'up_seconds', 'warning_seconds', 'down_seconds', 'share'];
 
-export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogServices): RouteSpec[] {
+export function buildIncidentRoutes({ incidents, monitors, audit, clock }: WatchdogServices): RouteSpec[] {
   const days = (doc: MonitorDoc, query: unknown): UptimeDays =>
     uptimeDays(doc, clock.now(), (query as { days?: number }).days ?? 90);
   return [
@@ -93,7 +93,7 @@ export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogSe
       input: { query: pageQuery },
       strictQuery: true,
       output: pageOf('IncidentPage', incident),
-      handle: async ({ query, principal }) => incidents.page(asked(query), callerOf(principal)),
+      handle: async ({ query, principal }) => incidents.listPage(parseQueryTimes(query), callerOf(principal)),
     },
     {
       method: 'GET',
@@ -105,8 +105,11 @@ export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogSe
       strictQuery: true,
       output: sheet,
       handle: async ({ query, principal }) => {
-        const { items } = await incidents.page({ ...asked(query), limit: MOST_ROWS }, callerOf(principal));
-        return text(csvOf([INCIDENT_COLUMNS, ...incidentRows(items)]), CSV);
+        const { items } = await incidents.listPage(
+          { ...parseQueryTimes(query), limit: MAX_CSV_ROWS },
+          callerOf(principal),
+        );
+        return text(formatCsv([INCIDENT_COLUMNS, ...toIncidentRows(items)]), CSV);
       },
     },
     {
@@ -120,8 +123,8 @@ export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogSe
       output: named('IncidentDetail', whole({ incident, told: joi.array().items(receiver) })),
       handle: async ({ params: { id = '' }, principal }) => {
         const caller = callerOf(principal);
-        const doc = await incidents.need(id, caller);
-        return { incident: await incidents.view(id, caller), told: await incidents.told(doc) };
+        const doc = await incidents.getIncident(id, caller);
+        return { incident: await incidents.view(id, caller), told: await incidents.listReceivers(doc) };
       },
     },
     {
@@ -138,7 +141,7 @@ export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogSe
       output: answer,
       handle: async ({ params: { id = '' }, body, principal }) => {
         const { cause } = body as { cause: string | null };
-        const explained = await incidents.explain(id, cause, callerOf(principal));
+        const explained = await incidents.setCause(id, cause, callerOf(principal));
         await audit.record(principal, 'incident.explained', id, { source: explained.source });
         return { incident: explained };
       },
@@ -157,7 +160,7 @@ export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogSe
       status: 201,
       output: answer,
       handle: async ({ params: { id = '' }, body, principal }) =>
-        created({ incident: await incidents.comment(id, (body as { text: string }).text, callerOf(principal)) }),
+        created({ incident: await incidents.addComment(id, (body as { text: string }).text, callerOf(principal)) }),
     },
     ...([true, false] as const).map((taken): RouteSpec => ({
       method: taken ? 'POST' : 'DELETE',
@@ -200,7 +203,7 @@ export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogSe
       output: sheet,
       handle: async ({ params: { source = '' }, query, principal }) => {
         const rows = days(await monitors.need(source, callerOf(principal)), query).days;
-        return text(csvOf([DAY_COLUMNS, ...rows.map((row) => Object.values(row))]), CSV);
+        return text(formatCsv([DAY_COLUMNS, ...rows.map((row) => Object.values(row))]), CSV);
       },
     },
   ];

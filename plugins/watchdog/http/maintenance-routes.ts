@@ -1,7 +1,7 @@
 /** Maintenance windows and silences by the interface (contract 30, amendments). */
 import joi from 'joi';
 import { created, deleted, named, whole, type RouteSpec } from '../../../kernel/contract.js';
-import { LONGEST_REPEATED_SECONDS, MOST_SOURCES, type NewWindow } from '../maintenance/windows.js';
+import { MAX_REPEATED_SECONDS, MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/windows.js';
 import { callerOf } from '../model/caller.js';
 import type { WindowKind, WindowView } from '../model/window.js';
 import type { WatchdogServices } from '../services.js';
@@ -17,7 +17,7 @@ export const windowBody = named(
   'MaintenanceCreation',
   joi
     .object({
-      sources: joi.array().items(sourceText).max(MOST_SOURCES).description('Monitors that it is for'),
+      sources: joi.array().items(sourceText).max(MAX_WINDOW_SOURCES).description('Monitors that it is for'),
       subtree: sourceText.allow(null).description('A monitor that it is for, with everything below it'),
       reason: joi.string().max(500).allow(null, ''),
       from: joi.string().max(64).allow(null).description('RFC 3339; absent: now'),
@@ -32,7 +32,7 @@ export const windowBody = named(
         .number()
         .integer()
         .min(60)
-        .max(LONGEST_REPEATED_SECONDS)
+        .max(MAX_REPEATED_SECONDS)
         .allow(null)
         .description('How long each of the schedule’s windows is'),
     })
@@ -66,7 +66,7 @@ const silenceBody = named(
   'SilenceCreation',
   joi
     .object({
-      sources: joi.array().items(sourceText).max(MOST_SOURCES).description('Monitors that are silenced'),
+      sources: joi.array().items(sourceText).max(MAX_WINDOW_SOURCES).description('Monitors that are silenced'),
       subtree: sourceText.allow(null).description('A monitor that is silenced, with everything below it'),
       reason: joi.string().max(500).allow(null, ''),
       until: joi.string().max(64).required().description('RFC 3339, within a year'),
@@ -79,7 +79,7 @@ const silenceAnswer = named('SilenceAnswer', whole({ silence }));
 const silenceList = named('SilenceList', whole({ items: joi.array().items(silence) }));
 
 /** Without what a silence never has: it begins at its creation and does not repeat. */
-function silenceView({ id, sources, subtree, reason, from, until, created_by, created_at }: WindowView): object {
+function toSilenceAnswer({ id, sources, subtree, reason, from, until, created_by, created_at }: WindowView): object {
   return { id, sources, subtree, reason, from, until, created_by, created_at };
 }
 
@@ -139,11 +139,11 @@ const KINDS: readonly KindOfWindow[] = [
     list: silenceList,
     field: 'silence',
     parse: ({ sources = [], subtree = null, reason = null, until = null }) => ({ sources, subtree, reason, until }),
-    view: silenceView,
+    view: toSilenceAnswer,
   },
 ];
 
-export const maintenanceRoutes = (services: WatchdogServices): RouteSpec[] =>
+export const buildMaintenanceRoutes = (services: WatchdogServices): RouteSpec[] =>
   KINDS.flatMap((kind) => buildRoutes(kind, services));
 
 function buildRoutes(

@@ -7,7 +7,7 @@ import { named, text, type HttpRequest, type RouteSpec } from '../../../kernel/c
 import { invalidQuery, notFound } from '../../../kernel/errors.js';
 import { callerOf, type WatchdogCaller } from '../model/caller.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
+import { parseHeartbeat, type HeartbeatBody } from '../heartbeat/heartbeat.js';
 import type { Ping } from '../heartbeat/ping.js';
 import { checkCron, CronInvalid } from '../model/cron.js';
 import {
@@ -21,10 +21,10 @@ import type { WatchdogServices } from '../services.js';
 /** An exit code of a program, or the words of the ping URL. */
 const SIGNAL = /^(fail|start|log|[0-9]{1,3})$/;
 /** Of a body that becomes the message, in bytes. */
-const MAX_MESSAGE = 10 * 1024;
+const MAX_MESSAGE_BYTES = 10 * 1024;
 const RID = /^[\w.:-]{1,64}$/;
 
-const nothing = (): Error => notFound('such ping URL');
+const createNotFoundError = (): Error => notFound('such ping URL');
 
 /** Whoever holds an address: its source, and in whose name it reports. */
 interface Sender {
@@ -33,22 +33,23 @@ interface Sender {
 }
 
 /** @throws ServiceError not_found */
-async function senderOf({ authenticator, addresses }: WatchdogServices, secret: string): Promise<Sender> {
+async function resolveSender({ authenticator, addresses }: WatchdogServices, secret: string): Promise<Sender> {
   const principal = secret.startsWith('wd_live_') ? await authenticator.bearer(secret) : null;
-  const imported = principal === null ? await addresses.sourceOf(secret) : null;
+  const imported = principal === null ? await addresses.findSource(secret) : null;
   if (imported !== null) {
     return { source: imported, caller: { name: 'imported address', token: null, project: null, source: imported } };
   }
-  if (principal?.kind !== 'token' || principal.token_kind !== 'watchdog' || principal.source === null) throw nothing();
-  if (!principal.scopes.includes('watchdog:ping')) throw nothing();
+  if (principal?.kind !== 'token' || principal.token_kind !== 'watchdog' || principal.source === null)
+    throw createNotFoundError();
+  if (!principal.scopes.includes('watchdog:ping')) throw createNotFoundError();
   return { source: principal.source, caller: callerOf(principal) };
 }
 
 /** The beginning of the body of a POST, without a character that was cut at its end; null without a body. */
-function messageOf({ body }: HttpRequest): string | null {
+function readMessage({ body }: HttpRequest): string | null {
   if (!Buffer.isBuffer(body) || body.length === 0) return null;
-  const head = body.subarray(0, MAX_MESSAGE).toString('utf8');
-  return cleanText(body.length >= MAX_MESSAGE ? head.replace(/\ufffd{1,3}$/, '') : head);
+  const head = body.subarray(0, MAX_MESSAGE_BYTES).toString('utf8');
+  return cleanText(body.length >= MAX_MESSAGE_BYTES ? head.replace(/\ufffd{1,3}$/, '') : head);
 }
 
 const params = { token: joi.string().max(100).required() };
@@ -93,7 +94,7 @@ interface Pace {
 }
 
 /** @throws ServiceError invalid_request: one that were ignored would be a false alarm, or none */
-function paceOf({ interval, schedule, timezone, period, grace, max_run }: Pace): Omit<Ping, 'run'> {
+function parsePace({ interval, schedule, timezone, period, grace, max_run }: Pace): Omit<Ping, 'run'> {
   const kinds = Object.entries({ interval, period, schedule }).filter(([, value]) => value !== undefined);
   const [first, second] = kinds.map(([name]) => name);
   if (second !== undefined) throw invalidQuery({ [second]: `does not go together with ${first}` });
@@ -129,28 +130,28 @@ interface PingQuery extends Pace {
   rid?: string;
 }
 
-export function pingUrls(services: WatchdogServices): RouteSpec[] {
-  return [...pings(services), push(services)];
+export function buildPingUrlRoutes(services: WatchdogServices): RouteSpec[] {
+  return [...buildPingRoutes(services), buildPushRoute(services)];
 }
 
-function pings(services: WatchdogServices): RouteSpec[] {
+function buildPingRoutes(services: WatchdogServices): RouteSpec[] {
   const { intake, timeline, beats } = services;
   const beat = async (
     sender: Sender,
     { exit_code, ...body }: Omit<HeartbeatBody, 'source'> & { exit_code: number | null },
     ping: Ping,
   ): Promise<void> => {
-    const heartbeat = heartbeatOf({ source: sender.source, ...body }, MAX_MESSAGE, true);
+    const heartbeat = parseHeartbeat({ source: sender.source, ...body }, MAX_MESSAGE_BYTES, true);
     await intake.beat({ ...heartbeat, exit_code }, sender.caller, ping);
     beats();
   };
   const handle = async (request: HttpRequest): Promise<object> => {
     const { token: secret = '', signal = '0' } = request.params;
-    if (!SIGNAL.test(signal) || Number(signal) > 255) throw nothing();
-    const sender = await senderOf(services, secret);
+    if (!SIGNAL.test(signal) || Number(signal) > 255) throw createNotFoundError();
+    const sender = await resolveSender(services, secret);
     const { rid: run = '', ...told } = request.query as PingQuery;
-    const said: Ping = { run, ...paceOf(told) };
-    const message = messageOf(request);
+    const said: Ping = { run, ...parsePace(told) };
+    const message = readMessage(request);
     if (signal === 'start') await intake.start(sender.source, sender.caller, said);
     else if (signal === 'log') {
       await intake.ensure(sender.source, sender.caller, said);
@@ -165,7 +166,7 @@ function pings(services: WatchdogServices): RouteSpec[] {
     return text('OK').header('cache-control', 'no-store');
   };
   const query = joi.object({ rid: rid.description('Pairs the start and the end of one of several runs'), ...pace });
-  const limits = { payload: 'raw', keptBytes: MAX_MESSAGE } as const;
+  const limits = { payload: 'raw', keptBytes: MAX_MESSAGE_BYTES } as const;
   return [
     {
       method: ['GET', 'POST'],
@@ -199,7 +200,7 @@ function pings(services: WatchdogServices): RouteSpec[] {
   ];
 }
 
-const push = (services: WatchdogServices): RouteSpec => ({
+const buildPushRoute = (services: WatchdogServices): RouteSpec => ({
   method: ['GET', 'POST'],
   path: '/api/push/{token}',
   aliases: ['/api/push/{token}/'],
@@ -217,12 +218,12 @@ const push = (services: WatchdogServices): RouteSpec => ({
       ...pace,
     }),
   },
-  limits: { payload: 'raw', keptBytes: MAX_MESSAGE },
+  limits: { payload: 'raw', keptBytes: MAX_MESSAGE_BYTES },
   strictQuery: true,
   plain: true,
   output: named('Pushed', joi.object({ ok: joi.boolean().required() })),
   handle: async (request) => {
-    const sender = await senderOf(services, request.params['token'] ?? '');
+    const sender = await resolveSender(services, request.params['token'] ?? '');
     const { status = [], msg, ping, ...told } = request.query as unknown as PushQuery;
     const [message = '', time = ''] = [msg?.[0], ping?.[0]];
     // A time that cannot be read never costs the heartbeat.
@@ -230,7 +231,10 @@ const push = (services: WatchdogServices): RouteSpec => ({
     const metrics = Number.isFinite(ms) ? { ping_ms: ms } : null;
     const isUp = status.every((one) => ['', 'up'].includes(one.trim().toLowerCase()));
     const body = { source: sender.source, status: isUp ? 'up' : 'down', message: message || null, metrics };
-    await services.intake.beat(heartbeatOf(body, MAX_MESSAGE, true), sender.caller, { run: null, ...paceOf(told) });
+    await services.intake.beat(parseHeartbeat(body, MAX_MESSAGE_BYTES, true), sender.caller, {
+      run: null,
+      ...parsePace(told),
+    });
     services.beats();
     return { ok: true };
   },

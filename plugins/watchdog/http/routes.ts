@@ -4,7 +4,7 @@ import { created, deleted, text, timeParameter, type HttpRequest, type RouteSpec
 import { conflict, invalid } from '../../../kernel/errors.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 import { callerOf, mayReport, readerOf } from '../model/caller.js';
-import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
+import { parseHeartbeat, type HeartbeatBody } from '../heartbeat/heartbeat.js';
 import type { HistoryQuery } from '../metrics/history.js';
 import { viewOf } from '../model/monitor.js';
 import type { MonitorEdit } from '../monitors/monitors.js';
@@ -25,22 +25,22 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const HEARTBEAT_BYTES = 64 * 1024;
 
 const params = schemas.sourceParam;
-const nameOf = (request: HttpRequest): string => request.params['source'] ?? '';
+const getSourceParam = (request: HttpRequest): string => request.params['source'] ?? '';
 
 export function routes(services: WatchdogServices): RouteSpec[] {
   return [
-    ping(services),
-    evaluate(services),
-    runs(services),
-    annotate(services),
-    events(services),
-    status(services),
-    metrics(services),
-    ...monitors(services),
+    buildPingRoute(services),
+    buildEvaluateRoute(services),
+    buildRunsRoute(services),
+    buildAnnotateRoute(services),
+    buildEventsRoute(services),
+    buildStatusRoute(services),
+    buildMetricsRoute(services),
+    ...buildMonitorRoutes(services),
   ];
 }
 
-const ping = ({ intake, beats }: WatchdogServices): RouteSpec => ({
+const buildPingRoute = ({ intake, beats }: WatchdogServices): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/ping`,
   operationId: ['sendHeartbeat', 'sendHeartbeatByOtherPath'],
@@ -57,13 +57,13 @@ const ping = ({ intake, beats }: WatchdogServices): RouteSpec => ({
   errors: ['source_mismatch'],
   handle: async (request) => {
     const caller = callerOf(request.principal);
-    const { created: isNew, ...answer } = await intake.beat(heartbeatOf(request.body as HeartbeatBody), caller);
+    const { created: isNew, ...answer } = await intake.beat(parseHeartbeat(request.body as HeartbeatBody), caller);
     beats();
     return isNew ? created(answer) : answer;
   },
 });
 
-const evaluate = ({ evaluator }: WatchdogServices): RouteSpec => ({
+const buildEvaluateRoute = ({ evaluator }: WatchdogServices): RouteSpec => ({
   method: ['GET', 'POST'],
   path: `${BASE}/evaluate`,
   operationId: ['runEvaluatorByGet', 'runEvaluator'],
@@ -79,7 +79,7 @@ const evaluate = ({ evaluator }: WatchdogServices): RouteSpec => ({
   },
 });
 
-const runs = ({ runs: service }: WatchdogServices): RouteSpec => ({
+const buildRunsRoute = ({ runs: service }: WatchdogServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/runs`,
   operationId: 'listRuns',
@@ -94,13 +94,13 @@ const runs = ({ runs: service }: WatchdogServices): RouteSpec => ({
       cursor = null,
       include_total,
     } = query as { limit?: number; cursor?: string; include_total?: boolean };
-    const page = await service.page(limit, cursor, callerOf(principal));
+    const page = await service.listPage(limit, cursor, callerOf(principal));
     const total = include_total ? { total: await service.count() } : {};
     return { items: page.items, next_cursor: page.next, has_more: page.next !== null, ...total, ...warned(page) };
   },
 });
 
-const annotate = ({ timeline }: WatchdogServices): RouteSpec => ({
+const buildAnnotateRoute = ({ timeline }: WatchdogServices): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/event`,
   operationId: 'noteEvent',
@@ -115,7 +115,7 @@ const annotate = ({ timeline }: WatchdogServices): RouteSpec => ({
     created({ event: await timeline.annotate(request.body as Annotation, callerOf(request.principal)) }),
 });
 
-const events = ({ timeline }: WatchdogServices): RouteSpec => ({
+const buildEventsRoute = ({ timeline }: WatchdogServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/events`,
   operationId: 'listTimelineEvents',
@@ -128,11 +128,11 @@ const events = ({ timeline }: WatchdogServices): RouteSpec => ({
   handle: (request) => {
     const query = request.query as TimelineQuery;
     const times = { since: timeParameter('since', query.since), until: timeParameter('until', query.until) };
-    return timeline.page({ ...query, ...defined(times) }, readerOf(request.principal));
+    return timeline.page({ ...query, ...omitNulls(times) }, readerOf(request.principal));
   },
 });
 
-const status = ({ status: service }: WatchdogServices): RouteSpec => ({
+const buildStatusRoute = ({ status: service }: WatchdogServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/status`,
   operationId: 'getStatus',
@@ -150,7 +150,7 @@ const status = ({ status: service }: WatchdogServices): RouteSpec => ({
   handle: async (request) => text(await service.status(request.query, readerOf(request.principal)), JSON_TYPE),
 });
 
-const metrics = ({ histories, monitors: service }: WatchdogServices): RouteSpec => ({
+const buildMetricsRoute = ({ histories, monitors: service }: WatchdogServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/metrics`,
   operationId: 'getMetricHistory',
@@ -167,11 +167,11 @@ const metrics = ({ histories, monitors: service }: WatchdogServices): RouteSpec 
     const caller = readerOf(request.principal);
     mayReport(caller, query.source);
     const times = { from: timeParameter('from', query.from), to: timeParameter('to', query.to) };
-    return histories.history(await service.need(query.source, caller), { ...query, ...defined(times) });
+    return histories.history(await service.need(query.source, caller), { ...query, ...omitNulls(times) });
   },
 });
 
-function monitors({ probed: service, status: lists, audit }: WatchdogServices): RouteSpec[] {
+function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogServices): RouteSpec[] {
   const path = `${BASE}/monitors/{source}`;
   return [
     {
@@ -216,7 +216,9 @@ function monitors({ probed: service, status: lists, audit }: WatchdogServices): 
       access: READ,
       input: { params },
       output: schemas.monitorOutput,
-      handle: async (request) => ({ monitor: await service.view(nameOf(request), callerOf(request.principal)) }),
+      handle: async (request) => ({
+        monitor: await service.view(getSourceParam(request), callerOf(request.principal)),
+      }),
     },
     {
       method: 'PATCH',
@@ -230,11 +232,11 @@ function monitors({ probed: service, status: lists, audit }: WatchdogServices): 
       handle: async (request) => {
         const { source, ...edit } = request.body as MonitorEdit & WithProbe & { source?: string };
         const caller = callerOf(request.principal);
-        const before = await service.view(nameOf(request), caller);
+        const before = await service.view(getSourceParam(request), caller);
         if (source !== undefined && source !== before.source) {
           throw invalid({ source: 'cannot be changed: make another monitor' });
         }
-        const monitor = await service.edit(nameOf(request), edit, caller);
+        const monitor = await service.edit(getSourceParam(request), edit, caller);
         const change = changedFields(before, monitor, Object.keys(edit));
         await audit.record(request.principal, 'monitor.changed', monitor.source, {}, change);
         return { monitor, ...service.warnings(edit) };
@@ -250,7 +252,7 @@ function monitors({ probed: service, status: lists, audit }: WatchdogServices): 
       input: { params },
       output: deleted,
       handle: async (request) => {
-        const source = await service.remove(nameOf(request), callerOf(request.principal));
+        const source = await service.remove(getSourceParam(request), callerOf(request.principal));
         await audit.record(request.principal, 'monitor.deleted', source);
         return { deleted: true };
       },
@@ -258,7 +260,7 @@ function monitors({ probed: service, status: lists, audit }: WatchdogServices): 
   ];
 }
 
-const defined = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
+const omitNulls = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: NonNullable<T[K]>;
   };

@@ -8,10 +8,10 @@ import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
 import { STATES } from '../model/documents.js';
 import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
-import { daysAsked, uptimeOfDays } from './uptime-shapes.js';
+import { daysParam, uptimeOfDays } from './uptime-shapes.js';
 
 const LEVELS = ['info', 'warning', 'error'];
-const MAX_DATA = 8 * 1024;
+const MAX_DATA_BYTES = 8 * 1024;
 
 const level = named('EventLevel', joi.string().valid(...LEVELS));
 export const monitorState = named('MonitorState', joi.string().valid(...STATES));
@@ -63,7 +63,7 @@ export const eventBody = named(
       data: joi
         .any()
         .custom((value: unknown) => {
-          if (Buffer.byteLength(JSON.stringify(value) ?? '') > MAX_DATA) throw new Error('must be at most 8 KiB');
+          if (Buffer.byteLength(JSON.stringify(value) ?? '') > MAX_DATA_BYTES) throw new Error('must be at most 8 KiB');
           return value;
         })
         .messages({ 'any.custom': '{{#error.message}}' }),
@@ -76,7 +76,7 @@ export const sourceParam = joi.object({ source: joi.string().max(200).required()
 
 export const instant = joi.string().isoDate();
 /** Of a query: the handler reads it, for joi makes 2 March of 30 February. */
-export const askedInstant = stated({ format: 'date-time' }, joi.string().max(64));
+export const queryInstant = stated({ format: 'date-time' }, joi.string().max(64));
 const paging = {
   limit: stated({ default: 50 }, joi.number().integer().min(1).max(200)),
   cursor: joi.string().max(20_000),
@@ -91,8 +91,8 @@ export const eventsQuery = joi.object({
   source: joi.string().max(128),
   type: many(joi.string().max(64)),
   level: many(level),
-  since: askedInstant,
-  until: askedInstant,
+  since: queryInstant,
+  until: queryInstant,
   ...paging,
 });
 export const statusQuery = joi.object({
@@ -100,7 +100,7 @@ export const statusQuery = joi.object({
   state: states,
   parent: joi.string().max(128),
   tree: joi.boolean().truthy('1').falsy('0'),
-  uptime: daysAsked.description('Days; each monitor then has `uptime`'),
+  uptime: daysParam.description('Days; each monitor then has `uptime`'),
   limit: joi.number().integer().min(1).max(200),
   cursor: joi.string().max(500),
 });
@@ -117,8 +117,8 @@ export const metricsQuery = joi.object({
   source: joi.string().max(128).required(),
   metric: many(joi.string().max(64)),
   hours: joi.number().greater(0).max(336),
-  from: askedInstant,
-  to: askedInstant,
+  from: queryInstant,
+  to: queryInstant,
   points: joi.number().integer().min(1).max(1000),
   resolution: joi.alternatives(joi.string().valid('auto'), joi.number().integer().min(1).max(86_400)),
 });

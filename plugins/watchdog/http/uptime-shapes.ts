@@ -3,7 +3,7 @@ import joi from 'joi';
 import { named, whole } from '../../../kernel/contract.js';
 import { KEPT_DAYS } from '../model/uptime.js';
 
-export const daysAsked = joi.number().integer().min(1).max(KEPT_DAYS);
+export const daysParam = joi.number().integer().min(1).max(KEPT_DAYS);
 
 const seconds = joi.number().integer().min(0);
 const share = joi.number().allow(null).description('Of the watched time, that was not down; null: it was not watched');

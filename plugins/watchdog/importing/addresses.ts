@@ -8,18 +8,18 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
 /** Nothing shorter is a secret, and nothing of another form was ever imported. */
-const FORM = /^[0-9A-Za-z_-]{10,100}$/;
+const SECRET_PATTERN = /^[0-9A-Za-z_-]{10,100}$/;
 
 type Kind = 'address' | 'identity';
-const idOf = (kind: Kind, text: string): string => createHash('sha256').update(`${kind} ${text}`).digest('hex');
+const getAddressId = (kind: Kind, text: string): string => createHash('sha256').update(`${kind} ${text}`).digest('hex');
 
 @injectable()
 export class ImportedAddresses {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'addresses' | 'clock'>) {}
 
   /** The source that an address reports for; null: there is no such address. */
-  async sourceOf(secret: string): Promise<string | null> {
-    return FORM.test(secret) ? this.#find('address', secret) : null;
+  async findSource(secret: string): Promise<string | null> {
+    return SECRET_PATTERN.test(secret) ? this.#find('address', secret) : null;
   }
 
   /** The source of the monitor that an import made of this one; null: it is new. */
@@ -33,7 +33,7 @@ export class ImportedAddresses {
 
   /** False: the secret has no form that is taken, or is the address of another monitor. */
   async keep(secret: string, source: string): Promise<boolean> {
-    if (!FORM.test(secret)) return false;
+    if (!SECRET_PATTERN.test(secret)) return false;
     await this.#insert('address', secret, source);
     return (await this.#find('address', secret)) === source;
   }
@@ -43,13 +43,13 @@ export class ImportedAddresses {
   }
 
   async #find(kind: Kind, text: string): Promise<string | null> {
-    return (await this.deps.addresses.get(idOf(kind, text)))?.source ?? null;
+    return (await this.deps.addresses.get(getAddressId(kind, text)))?.source ?? null;
   }
 
   async #insert(kind: Kind, text: string, source: string): Promise<void> {
     const { addresses, clock } = this.deps;
     await addresses.change(
-      { id: idOf(kind, text) },
+      { id: getAddressId(kind, text) },
       { setOnInsert: { source, created_at: clock.iso() } },
       { upsert: true },
     );

@@ -4,11 +4,11 @@ import { parseCsv } from '../../../lib/text/csv.js';
 import {
   readBoolean,
   NotImportable,
-  numberIn,
+  readNumber,
   toFields,
   createSource,
   readTags,
-  textIn,
+  readText,
   type Fields,
   type ImportedMonitor,
 } from './imported.js';
@@ -36,35 +36,35 @@ export function parseColumns(text: string): ImportedMonitor[] {
   const columns = Object.keys(rows[0] ?? {});
   if (!columns.some((name) => name === 'source' || name === 'name'))
     throw new NotImportable('The first line of the file names no column `source` or `name`.');
-  const strange = columns.filter((name) => !OWN.has(name) && probeField(name) === null);
-  return rows.map((row, at) => monitorOf(row, at, strange));
+  const strange = columns.filter((name) => !OWN.has(name) && toProbeField(name) === null);
+  return rows.map((row, at) => toImportedMonitor(row, at, strange));
 }
 
-function probeField(column: string): string | null {
+function toProbeField(column: string): string | null {
   if (PROBE.has(column)) return column;
   return /^probe\.([a-z_]{1,40})$/.exec(column)?.[1] ?? null;
 }
 
-function monitorOf(row: Fields, at: number, strange: readonly string[]): ImportedMonitor {
-  const notes = strange.filter((name) => textIn(row, name) !== null).map((name) => `There is no column ${name}.`);
-  const name = textIn(row, 'name') ?? textIn(row, 'source') ?? `monitor ${at + 1}`;
-  const source = textIn(row, 'source');
+function toImportedMonitor(row: Fields, at: number, strange: readonly string[]): ImportedMonitor {
+  const notes = strange.filter((name) => readText(row, name) !== null).map((name) => `There is no column ${name}.`);
+  const name = readText(row, 'name') ?? readText(row, 'source') ?? `monitor ${at + 1}`;
+  const source = readText(row, 'source');
   const isSource = source !== null && MONITOR_SOURCE.test(source);
   if (source !== null && !isSource) notes.push(`Its source ${source.slice(0, 100)} is none that a monitor can have.`);
   const wanted = isSource ? source : createSource(source ?? name);
-  const probe = probeOf(row);
+  const probe = buildProbe(row);
   return {
     key: source ?? wanted,
-    parent_key: textIn(row, 'parent_source'),
+    parent_key: readText(row, 'parent_source'),
     wanted,
     exact: isSource,
     identities: [`csv ${source ?? `name ${name}`}`],
     fields: {
-      ...Object.fromEntries(TEXTS.flatMap((field) => pairOf(field, textIn(row, field)))),
-      ...Object.fromEntries(NUMBERS.flatMap((field) => pairOf(field, numberIn(row, field)))),
-      ...Object.fromEntries(FLAGS.flatMap((field) => pairOf(field, readBoolean(row, field)))),
+      ...Object.fromEntries(TEXTS.flatMap((field) => toPair(field, readText(row, field)))),
+      ...Object.fromEntries(NUMBERS.flatMap((field) => toPair(field, readNumber(row, field)))),
+      ...Object.fromEntries(FLAGS.flatMap((field) => toPair(field, readBoolean(row, field)))),
       name: name.slice(0, 200),
-      tags: readTags((textIn(row, 'tags') ?? '').split(/[\s,;]+/), notes),
+      tags: readTags((readText(row, 'tags') ?? '').split(/[\s,;]+/), notes),
     },
     ...(probe !== null && { probe }),
     address: null,
@@ -72,14 +72,14 @@ function monitorOf(row: Fields, at: number, strange: readonly string[]): Importe
   };
 }
 
-const pairOf = <T>(name: string, value: T | null): [string, T][] => (value === null ? [] : [[name, value]]);
+const toPair = <T>(name: string, value: T | null): [string, T][] => (value === null ? [] : [[name, value]]);
 
 /** Null when no column names a target. */
-function probeOf(row: Fields): Fields | null {
+function buildProbe(row: Fields): Fields | null {
   const given = Object.keys(row).flatMap((column): [string, unknown][] => {
-    const field = probeField(column);
-    const text = textIn(row, column);
-    return field === null || text === null ? [] : [[field, valueOf(field, text)]];
+    const field = toProbeField(column);
+    const text = readText(row, column);
+    return field === null || text === null ? [] : [[field, parseValue(field, text)]];
   });
   const probe: Fields = Object.fromEntries(given);
   if (Object.keys(probe).length === 0) return null;
@@ -87,7 +87,7 @@ function probeOf(row: Fields): Fields | null {
   return { ...(kind !== undefined && { kind }), ...probe };
 }
 
-function valueOf(field: string, text: string): unknown {
+function parseValue(field: string, text: string): unknown {
   if (TEXTUAL.has(field)) return text;
   if (field === 'headers') return toFields(text) ?? text;
   if (NUMERIC.test(text)) return Number(text);

@@ -2,10 +2,10 @@
 import type { CommandCall, CommandSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { parseColumns } from './columns.js';
-import { checksOf } from './healthchecks.js';
+import { parseHealthchecks } from './healthchecks.js';
 import { NotImportable, type Fields, type ImportedMonitor } from './imported.js';
 import type { Importer, ImportReport } from './importer.js';
-import { KUMA_TABLES, monitorsOf, parseKumaTables } from './kuma.js';
+import { KUMA_TABLES, parseKumaBackup, parseKumaTables } from './kuma.js';
 
 interface Reader {
   name: string;
@@ -19,12 +19,12 @@ const READERS: readonly Reader[] = [
   {
     name: 'healthchecks',
     summary: 'Import the checks that the management API of Healthchecks lists; their ping addresses keep working.',
-    parse: checksOf,
+    parse: parseHealthchecks,
   },
   {
     name: 'kuma',
     summary: 'Import the monitors of Uptime Kuma: its backup, its database kuma.db, or what its API lists.',
-    parse: monitorsOf,
+    parse: parseKumaBackup,
     tables: { names: KUMA_TABLES, parse: parseKumaTables },
   },
   {
@@ -34,7 +34,7 @@ const READERS: readonly Reader[] = [
   },
 ];
 
-function textOf({ created, updated, known, notes }: ImportReport): string {
+function formatReport({ created, updated, known, notes }: ImportReport): string {
   const lines = [`Created ${created.length} monitors; updated ${updated.length} of ${known.length} that existed.`];
   if (notes.length > 0)
     lines.push('', 'Without a counterpart:', ...notes.map(({ monitor, note }) => `  ${monitor}: ${note}`));
@@ -52,7 +52,7 @@ async function read({ parse, tables }: Reader, call: CommandCall): Promise<Impor
   return tables.parse(rows);
 }
 
-export const importCommands = (importer: Importer): CommandSpec[] =>
+export const buildImportCommands = (importer: Importer): CommandSpec[] =>
   READERS.map((reader) => ({
     name: `import ${reader.name}`,
     summary: reader.summary,
@@ -60,8 +60,8 @@ export const importCommands = (importer: Importer): CommandSpec[] =>
     run: async (call) => {
       try {
         const imported = await read(reader, call);
-        const report = await importer.take(imported, (done, all) => call.progress?.(`${done} of ${all} monitors`));
-        return { json: report, text: textOf(report) };
+        const report = await importer.importAll(imported, (done, all) => call.progress?.(`${done} of ${all} monitors`));
+        return { json: report, text: formatReport(report) };
       } catch (error) {
         if (error instanceof NotImportable) throw invalid({ file: error.message });
         throw error;

@@ -4,11 +4,11 @@
  */
 import {
   readBoolean,
-  listIn,
-  numberIn,
+  parseList,
+  readNumber,
   createSource,
   readTags,
-  textIn,
+  readText,
   type Fields,
   type ImportedMonitor,
 } from './imported.js';
@@ -25,17 +25,19 @@ const FILTERS: readonly [name: string, note: string][] = [
 const KEYWORDS = ['subject', 'subject_fail', 'start_kw', 'success_kw', 'failure_kw'];
 
 /** @throws NotImportable */
-export const checksOf = (text: string): ImportedMonitor[] =>
-  listIn(text, { names: ['checks'], columns: ['name'], what: 'the answer of GET /api/v3/checks/' }).map(monitorOf);
+export const parseHealthchecks = (text: string): ImportedMonitor[] =>
+  parseList(text, { names: ['checks'], columns: ['name'], what: 'the answer of GET /api/v3/checks/' }).map(
+    toImportedMonitor,
+  );
 
-function monitorOf(check: Fields, at: number): ImportedMonitor {
-  const notes = notesOn(check);
-  const slug = textIn(check, 'slug');
-  const name = textIn(check, 'name') ?? slug ?? `check ${at + 1}`;
-  const uuid = UUID.exec(textIn(check, 'uuid') ?? textIn(check, 'ping_url') ?? '')?.[1]?.toLowerCase() ?? null;
+function toImportedMonitor(check: Fields, at: number): ImportedMonitor {
+  const notes = collectNotes(check);
+  const slug = readText(check, 'slug');
+  const name = readText(check, 'name') ?? slug ?? `check ${at + 1}`;
+  const uuid = UUID.exec(readText(check, 'uuid') ?? readText(check, 'ping_url') ?? '')?.[1]?.toLowerCase() ?? null;
   if (uuid === null) notes.push('Its ping address is not in the file (a read-only key?): make it a token of its own.');
-  const unique = textIn(check, 'unique_key');
-  const tags = readTags((textIn(check, 'tags') ?? '').split(/\s+/), notes);
+  const unique = readText(check, 'unique_key');
+  const tags = readTags((readText(check, 'tags') ?? '').split(/\s+/), notes);
   return {
     key: uuid ?? String(at),
     parent_key: null,
@@ -43,36 +45,36 @@ function monitorOf(check: Fields, at: number): ImportedMonitor {
     identities: uuid !== null ? [] : [`healthchecks ${unique ?? `name ${name}`}`],
     fields: {
       name: name.slice(0, 200),
-      description: textIn(check, 'desc')?.slice(0, 5_000) ?? null,
+      description: readText(check, 'desc')?.slice(0, 5_000) ?? null,
       tags,
-      ...timingOf(check, notes),
+      ...parseTiming(check, notes),
     },
     address: uuid,
     notes,
   };
 }
 
-function notesOn(check: Fields): string[] {
+function collectNotes(check: Fields): string[] {
   const notes: string[] = [];
-  if (textIn(check, 'slug') !== null)
+  if (readText(check, 'slug') !== null)
     notes.push('Its address by ping key and slug: it is pinged at the address with its id alone.');
-  if (textIn(check, 'channels') !== null) notes.push('Its integrations: make channels or webhooks.');
+  if (readText(check, 'channels') !== null) notes.push('Its integrations: make channels or webhooks.');
   if (readBoolean(check, 'manual_resume') === true)
     notes.push('It had to be resumed by hand; here a heartbeat resumes it.');
-  if (textIn(check, 'methods') !== null) notes.push('Only POST was taken; here GET and POST are.');
+  if (readText(check, 'methods') !== null) notes.push('Only POST was taken; here GET and POST are.');
   for (const [field, note] of FILTERS) if (readBoolean(check, field) === true) notes.push(note);
-  if (KEYWORDS.some((field) => textIn(check, field) !== null))
+  if (KEYWORDS.some((field) => readText(check, field) !== null))
     notes.push('Its keywords (of subjects, e-mails and bodies) are not looked for.');
-  if (textIn(check, 'status') === 'paused') notes.push('It was paused; here it waits for its first ping.');
+  if (readText(check, 'status') === 'paused') notes.push('It was paused; here it waits for its first ping.');
   return notes;
 }
 
 /** A schedule or a period as it is, with its grace. */
-function timingOf(check: Fields, notes: string[]): Omit<ImportedMonitor['fields'], 'tags'> {
-  const schedule = textIn(check, 'schedule');
-  const grace_seconds = Math.max(1, numberIn(check, 'grace') ?? DEFAULT_GRACE);
-  if (schedule !== null) return { schedule, timezone: textIn(check, 'tz') ?? 'UTC', grace_seconds };
-  const timeout = numberIn(check, 'timeout');
+function parseTiming(check: Fields, notes: string[]): Omit<ImportedMonitor['fields'], 'tags'> {
+  const schedule = readText(check, 'schedule');
+  const grace_seconds = Math.max(1, readNumber(check, 'grace') ?? DEFAULT_GRACE);
+  if (schedule !== null) return { schedule, timezone: readText(check, 'tz') ?? 'UTC', grace_seconds };
+  const timeout = readNumber(check, 'timeout');
   if (timeout !== null) return { period_seconds: Math.max(1, timeout), grace_seconds };
   notes.push('Neither its period nor its schedule is in the file: its interval is learned from its pings.');
   return {};

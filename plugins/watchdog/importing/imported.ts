@@ -27,7 +27,7 @@ export class NotImportable extends Error {
   override name = 'NotImportable';
 }
 
-const LONGEST = 100;
+const MAX_SOURCE_CHARACTERS = 100;
 
 /** `Nightly backup (Berlin)` → `nightly-backup-berlin` */
 export function createSource(name: string): string {
@@ -35,7 +35,7 @@ export function createSource(name: string): string {
     .normalize('NFKD')
     .toLowerCase()
     .replaceAll(/[^a-z0-9._:@/]+/g, '-')
-    .slice(0, LONGEST)
+    .slice(0, MAX_SOURCE_CHARACTERS)
     .replaceAll(/^[-./]+|[-./]+$/g, '')
     .replaceAll(/\/\.{1,2}(?=\/|$)/g, '');
   return plain || 'monitor';
@@ -43,13 +43,13 @@ export function createSource(name: string): string {
 
 export type Fields = Record<string, unknown>;
 
-export const textIn = (from: Fields, name: string): string | null => {
+export const readText = (from: Fields, name: string): string | null => {
   const value = from[name];
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 };
 
 /** Databases and CSV files write numbers as text. */
-export const numberIn = (from: Fields, name: string): number | null => {
+export const readNumber = (from: Fields, name: string): number | null => {
   const value = typeof from[name] === 'string' && from[name].trim() !== '' ? Number(from[name]) : from[name];
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 };
@@ -78,7 +78,7 @@ export function toFields(value: unknown): Fields | null {
 }
 
 /** Of JSON: a list, or an object that has one under a name; a list may be an object from id to element. */
-function rowsOfJson(json: unknown, names: readonly string[]): unknown[] | undefined {
+function findRows(json: unknown, names: readonly string[]): unknown[] | undefined {
   if (Array.isArray(json)) return json;
   if (!isObject(json)) return undefined;
   const named = names.map((name) => json[name]).find((one) => Array.isArray(one) || isObject(one));
@@ -94,7 +94,7 @@ function rowsOfJson(json: unknown, names: readonly string[]): unknown[] | undefi
  * @param expected names of the list in JSON, columns that CSV must have, and words for what is expected
  * @throws NotImportable
  */
-export function listIn(
+export function parseList(
   text: string,
   { names, columns, what }: { names: readonly string[]; columns: readonly string[]; what: string },
 ): Fields[] {
@@ -107,22 +107,22 @@ export function listIn(
   }
   const json = parseJsonText(plain);
   if (json === undefined) throw new NotImportable(`The file is neither JSON nor CSV: ${what} is expected.`);
-  const found = rowsOfJson(json, names);
+  const found = findRows(json, names);
   if (found === undefined)
     throw new NotImportable(`The file holds no list ${names.join(' or ')}: ${what} is expected.`);
   return found.filter(isObject);
 }
 
 const MAX_TAGS = 20;
-const MAX_TAG = 64;
+const MAX_TAG_CHARACTERS = 64;
 
 /** What is too long or too many is left out and noted. */
 export function readTags(given: readonly string[], notes: string[]): string[] {
   const all = [...new Set(given.map((tag) => tag.trim()).filter((tag) => tag !== ''))];
-  const tags = all.filter((tag) => tag.length <= MAX_TAG).slice(0, MAX_TAGS);
+  const tags = all.filter((tag) => tag.length <= MAX_TAG_CHARACTERS).slice(0, MAX_TAGS);
   if (tags.length < all.length)
     notes.push(
-      `Tags: a monitor has at most ${MAX_TAGS} of ${MAX_TAG} characters; ${all.length - tags.length} left out.`,
+      `Tags: a monitor has at most ${MAX_TAGS} of ${MAX_TAG_CHARACTERS} characters; ${all.length - tags.length} left out.`,
     );
   return tags;
 }

@@ -26,11 +26,11 @@ export interface ImportReport {
 
 /** Monitors of one import. */
 export const MAX_IMPORTED = 10_000;
-const PROGRESS_EVERY = 100;
+const PROGRESS_INTERVAL = 100;
 
-const TIMED = ['schedule', 'period_seconds', 'interval_seconds'] as const;
+const TIMING_FIELDS = ['schedule', 'period_seconds', 'interval_seconds'] as const;
 /** Of a probe: what it asks. */
-const TARGET = ['kind', 'url', 'host', 'port'] as const;
+const TARGET_FIELDS = ['kind', 'url', 'host', 'port'] as const;
 
 interface Run {
   report: ImportReport;
@@ -42,7 +42,7 @@ interface Run {
   claimed: Set<string>;
 }
 
-const probeIn = ({ probe }: ImportedMonitor): { probe?: Record<string, unknown> | null } =>
+const getProbeField = ({ probe }: ImportedMonitor): { probe?: Record<string, unknown> | null } =>
   probe === undefined ? {} : { probe: probe as Record<string, unknown> | null };
 
 const CALLER: WatchdogCaller = { name: 'command line', token: null, project: null, source: null };
@@ -60,7 +60,7 @@ export class Importer {
    * @param progress called after every hundred monitors, with how many are done
    * @throws ServiceError validation_failed for more than `MAX_IMPORTED`
    */
-  async take(
+  async importAll(
     imported: readonly ImportedMonitor[],
     progress: (done: number, all: number) => void = () => undefined,
   ): Promise<ImportReport> {
@@ -76,29 +76,29 @@ export class Importer {
       claimed: new Set(),
     };
     let done = 0;
-    for (const one of parentsFirst(imported)) {
-      await this.#take(one, run);
-      if (++done % PROGRESS_EVERY === 0) progress(done, imported.length);
+    for (const one of sortParentsFirst(imported)) {
+      await this.#importOne(one, run);
+      if (++done % PROGRESS_INTERVAL === 0) progress(done, imported.length);
     }
     return run.report;
   }
 
-  async #take(one: ImportedMonitor, run: Run): Promise<void> {
+  async #importOne(one: ImportedMonitor, run: Run): Promise<void> {
     const { report, sources, claimed } = run;
     const notes = [...one.notes];
     const outside = one.exact === true ? one.parent_key : null;
     const parent = one.parent_key === null ? null : (sources.get(one.parent_key) ?? outside);
     if (one.parent_key !== null && parent === null) notes.push('Its group is not in the file: it has no parent.');
     const before = await this.#recognize(one, claimed);
-    const source = before ?? (await this.#free(one.wanted, run.names));
+    const source = before ?? (await this.#findFreeSource(one.wanted, run.names));
     sources.set(one.key, source);
     claimed.add(source);
     if (before === null) {
-      await this.#create(source, { ...one.fields, parent_source: parent, ...(one.probe && probeIn(one)) }, notes);
+      await this.#create(source, { ...one.fields, parent_source: parent, ...(one.probe && getProbeField(one)) }, notes);
       report.created.push(source);
     } else {
-      const isMoved = parent !== null || claimed.has((await this.#parent(source)) ?? '');
-      const fields = { ...one.fields, ...(isMoved && { parent_source: parent }), ...probeIn(one) };
+      const isMoved = parent !== null || claimed.has((await this.#findParent(source)) ?? '');
+      const fields = { ...one.fields, ...(isMoved && { parent_source: parent }), ...getProbeField(one) };
       if (await this.#update(source, fields, notes)) report.updated.push(source);
       report.known.push(source);
     }
@@ -115,13 +115,13 @@ export class Importer {
     const { address, identities } = one;
     const found =
       (await this.addresses.recognize(identities)) ??
-      (address === null ? null : await this.addresses.sourceOf(address)) ??
-      (await this.#unidentified(one));
+      (address === null ? null : await this.addresses.findSource(address)) ??
+      (await this.#recognizeLegacy(one));
     return found === null || claimed.has(found) ? null : found;
   }
 
   /** One that an earlier version of this program imported, which had no identities: the same name and target. */
-  async #unidentified({ address, wanted, exact, fields, probe }: ImportedMonitor): Promise<string | null> {
+  async #recognizeLegacy({ address, wanted, exact, fields, probe }: ImportedMonitor): Promise<string | null> {
     if (address !== null) return null;
     const found = await this.deps.monitors.get(idOf(wanted));
     if (found === null || found.deleted_at !== null) return null;
@@ -130,17 +130,18 @@ export class Importer {
     const asked = await this.deps.probes()?.of(wanted);
     const given = (probe ?? null) as Record<string, unknown> | null;
     if (!asked) return given === null && found.last_heartbeat_at === null ? wanted : null;
-    return given !== null && TARGET.every((field) => asked[field] === given[field]) ? wanted : null;
+    return given !== null && TARGET_FIELDS.every((field) => asked[field] === given[field]) ? wanted : null;
   }
 
-  async #parent(source: string): Promise<string | null> {
+  async #findParent(source: string): Promise<string | null> {
     return (await this.deps.monitors.get(idOf(source)))?.parent_source ?? null;
   }
 
   /** Without timing its interval is learned, as of a monitor that a ping made. */
   async #create(source: string, given: GivenMonitor, notes: string[]): Promise<void> {
-    await this.#tolerantly(given, notes, async (fields) => {
-      const isTimed = TIMED.some((field) => fields[field] !== undefined) || fields.group === true || fields.probe;
+    await this.#writeTolerantly(given, notes, async (fields) => {
+      const isTimed =
+        TIMING_FIELDS.some((field) => fields[field] !== undefined) || fields.group === true || fields.probe;
       if (isTimed) await this.monitors.create({ source, ...fields }, CALLER);
       else {
         await this.intake.ensure(source, CALLER, { run: null, interval: null });
@@ -156,7 +157,7 @@ export class Importer {
       ...given.probe,
       ...('url' in given.probe && { headers: given.probe['headers'] ?? null }),
     };
-    const after = await this.#tolerantly({ ...given, ...(probe && { probe }) }, notes, (fields) =>
+    const after = await this.#writeTolerantly({ ...given, ...(probe && { probe }) }, notes, (fields) =>
       this.monitors.edit(source, fields, CALLER),
     );
     const shown = (view: ProbedView): string => JSON.stringify({ ...view, updated_at: null });
@@ -164,7 +165,11 @@ export class Importer {
   }
 
   /** With all that is taken: what is rejected is left out and noted. */
-  async #tolerantly<T>(given: GivenMonitor, notes: string[], write: (fields: GivenMonitor) => Promise<T>): Promise<T> {
+  async #writeTolerantly<T>(
+    given: GivenMonitor,
+    notes: string[],
+    write: (fields: GivenMonitor) => Promise<T>,
+  ): Promise<T> {
     for (let fields = given; ;) {
       try {
         const written = await write(fields);
@@ -181,7 +186,7 @@ export class Importer {
   }
 
   /** @param names the last number of each name, so that a thousand of one name are not tried a million times */
-  async #free(wanted: string, names: Map<string, number>): Promise<string> {
+  async #findFreeSource(wanted: string, names: Map<string, number>): Promise<string> {
     for (let n = (names.get(wanted) ?? 0) + 1; ; n++) {
       const source = n === 1 ? wanted : `${wanted}-${n}`;
       const found = await this.deps.monitors.get(idOf(source));
@@ -193,7 +198,7 @@ export class Importer {
 }
 
 /** Each behind its parent; on a circle nobody has one. */
-function parentsFirst(all: readonly ImportedMonitor[]): ImportedMonitor[] {
+function sortParentsFirst(all: readonly ImportedMonitor[]): ImportedMonitor[] {
   const byKey = new Map(all.map((one) => [one.key, one]));
   const depths = new Map<ImportedMonitor, number>();
   /** Each chain is walked once, so that a chain of thousands does not take millions of steps. */

@@ -1,5 +1,5 @@
 /** How Uptime Kuma asks, as a probe. Pure. */
-import { readBoolean, toList, numberIn, toFields, textIn, type Fields } from './imported.js';
+import { readBoolean, toList, readNumber, toFields, readText, type Fields } from './imported.js';
 
 const MAX_REDIRECTS = 5;
 /** `checks[0].state`: an expression without functions, filters and operators. */
@@ -15,25 +15,25 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 /** @param notes takes what has no counterpart. Null: it asks nothing, or nothing that has a counterpart */
 export function buildKumaProbe(type: string, monitor: Fields, notes: string[]): object | null {
-  const host = textIn(monitor, 'hostname');
-  const port = numberIn(monitor, 'port');
+  const host = readText(monitor, 'hostname');
+  const port = readNumber(monitor, 'port');
   const inverted: Inverted = readBoolean(monitor, 'upsideDown') === true && { inverted: true };
   switch (type) {
     case 'http':
     case 'keyword':
     case 'json-query':
-      return { ...httpOf(type, monitor, notes), ...inverted };
+      return { ...buildHttpProbe(type, monitor, notes), ...inverted };
     case 'port':
       return { kind: 'tcp', host, port, ...inverted };
     case 'ping': {
-      const size = numberIn(monitor, 'packetSize') ?? DEFAULT_PACKET;
+      const size = readNumber(monitor, 'packetSize') ?? DEFAULT_PACKET;
       if (size !== DEFAULT_PACKET) notes.push(`Its packets of ${size} bytes: they have the system’s usual size.`);
       return { kind: 'icmp', host, ...inverted };
     }
     case 'dns': {
-      const [resolver, ...further] = (textIn(monitor, 'dns_resolve_server') ?? '').split(/[\s,]+/).filter(Boolean);
+      const [resolver, ...further] = (readText(monitor, 'dns_resolve_server') ?? '').split(/[\s,]+/).filter(Boolean);
       if (further.length > 0) notes.push(`Its further DNS servers: ${resolver} alone is asked.`);
-      const record_type = textIn(monitor, 'dns_resolve_type') ?? 'A';
+      const record_type = readText(monitor, 'dns_resolve_type') ?? 'A';
       const own = resolver !== undefined && {
         resolver: port === null || port === 53 ? resolver : `${resolver}:${port}`,
       };
@@ -43,20 +43,20 @@ export function buildKumaProbe(type: string, monitor: Fields, notes: string[]): 
     case 'mysql':
     case 'redis':
     case 'mongodb':
-      return databaseOf(type, monitor, notes, inverted);
+      return buildDatabaseProbe(type, monitor, notes, inverted);
     case 'grpc-keyword':
-      return grpcOf(monitor, notes, inverted);
+      return buildGrpcProbe(monitor, notes, inverted);
     case 'websocket-upgrade':
-      return { kind: 'websocket', url: textIn(monitor, 'url'), ...trustOf(monitor), ...inverted };
+      return { kind: 'websocket', url: readText(monitor, 'url'), ...buildTrust(monitor), ...inverted };
     case 'smtp': {
-      const security = textIn(monitor, 'smtpSecurity') ?? 'starttls';
+      const security = readText(monitor, 'smtpSecurity') ?? 'starttls';
       if (security === 'nostarttls') return { kind: 'tcp', host, port, ...inverted };
       return {
         kind: 'tls',
         host,
         port,
         ...(security !== 'secure' && { starttls: 'smtp' }),
-        ...trustOf(monitor),
+        ...buildTrust(monitor),
         ...inverted,
       };
     }
@@ -69,18 +69,18 @@ export function buildKumaProbe(type: string, monitor: Fields, notes: string[]): 
 
 type Inverted = false | { inverted: true };
 
-const trustOf = (monitor: Fields): object => (readBoolean(monitor, 'ignoreTls') === true ? { insecure: true } : {});
+const buildTrust = (monitor: Fields): object => (readBoolean(monitor, 'ignoreTls') === true ? { insecure: true } : {});
 
 /** Whether it answers, without a log-in. Null: the address names no server. */
-function databaseOf(type: string, monitor: Fields, notes: string[], inverted: Inverted): object | null {
-  const given = textIn(monitor, 'databaseConnectionString') ?? '';
+function buildDatabaseProbe(type: string, monitor: Fields, notes: string[], inverted: Inverted): object | null {
+  const given = readText(monitor, 'databaseConnectionString') ?? '';
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || url.hostname === '' || url.hostname.includes(',') || url.protocol.endsWith('+srv:')) {
     notes.push('The address of its database names no single server: no probe was made of it.');
     return null;
   }
   if (url.username !== '' || url.password !== '') notes.push('Its credentials: a probe does not log in.');
-  if (textIn(monitor, 'databaseQuery') !== null)
+  if (readText(monitor, 'databaseQuery') !== null)
     notes.push('Its query or command is not run: the server must merely answer.');
   const tls = url.protocol === 'rediss:' || ['tls', 'ssl'].some((name) => url.searchParams.get(name) === 'true');
   return {
@@ -88,55 +88,55 @@ function databaseOf(type: string, monitor: Fields, notes: string[], inverted: In
     host: url.hostname,
     ...(url.port !== '' && { port: Number(url.port) }),
     ...(tls && { tls }),
-    ...trustOf(monitor),
+    ...buildTrust(monitor),
     ...inverted,
   };
 }
 
 /** By the health check of gRPC, in place of the call that Kuma made. */
-function grpcOf(monitor: Fields, notes: string[], inverted: Inverted): object {
-  const [, host = null, port] = /^(?:\w+:\/\/)?(.+?)(?::(\d{1,5}))?\/?$/.exec(textIn(monitor, 'grpcUrl') ?? '') ?? [];
+function buildGrpcProbe(monitor: Fields, notes: string[], inverted: Inverted): object {
+  const [, host = null, port] = /^(?:\w+:\/\/)?(.+?)(?::(\d{1,5}))?\/?$/.exec(readText(monitor, 'grpcUrl') ?? '') ?? [];
   notes.push('Its call and keyword: the health check of gRPC is asked, of the whole server.');
   return {
     kind: 'grpc',
     host,
     ...(port !== undefined && { port: Number(port) }),
     tls: readBoolean(monitor, 'grpcEnableTls') === true,
-    ...trustOf(monitor),
+    ...buildTrust(monitor),
     ...inverted,
   };
 }
 
-function httpOf(type: string, monitor: Fields, notes: string[]): object {
+function buildHttpProbe(type: string, monitor: Fields, notes: string[]): object {
   const codes = toList(monitor['accepted_statuscodes']).filter((code) => typeof code === 'string');
-  const body = textIn(monitor, 'body');
-  const headers = headersOf(monitor, body, notes);
-  const redirects = numberIn(monitor, 'maxredirects') ?? 0;
+  const body = readText(monitor, 'body');
+  const headers = buildHeaders(monitor, body, notes);
+  const redirects = readNumber(monitor, 'maxredirects') ?? 0;
   if (redirects > MAX_REDIRECTS) notes.push(`Its ${redirects} redirects: a probe follows ${MAX_REDIRECTS}.`);
-  const keyword = type === 'keyword' ? textIn(monitor, 'keyword') : null;
+  const keyword = type === 'keyword' ? readText(monitor, 'keyword') : null;
   const absent = readBoolean(monitor, 'invertKeyword') === true;
   const warnsOfExpiry = readBoolean(monitor, 'expiryNotification');
-  const ca = textIn(monitor, 'tlsCa');
+  const ca = readText(monitor, 'tlsCa');
   return {
     kind: 'http',
-    url: textIn(monitor, 'url'),
-    method: (textIn(monitor, 'method') ?? 'GET').toUpperCase(),
+    url: readText(monitor, 'url'),
+    method: (readText(monitor, 'method') ?? 'GET').toUpperCase(),
     redirects: Math.max(0, Math.min(MAX_REDIRECTS, redirects)),
     ...(warnsOfExpiry !== null && { cert_days_warning: warnsOfExpiry ? CERTIFICATE_DAYS : 0 }),
     ...(codes.length > 0 && { expected_status: codes.join(',') }),
     ...(body !== null && { body }),
     ...(keyword !== null && (absent ? { keyword_absent: keyword } : { contains: keyword })),
-    ...(type === 'json-query' && jsonOf(monitor, notes)),
-    ...trustOf(monitor),
+    ...(type === 'json-query' && buildJsonCheck(monitor, notes)),
+    ...buildTrust(monitor),
     ...(ca !== null && { ca_pem: ca }),
     ...(headers !== null && { headers }),
   };
 }
 
 /** An expression of Kuma is JSONata, and a path of its simplest kind is one of ours. */
-function jsonOf(monitor: Fields, notes: string[]): object {
-  const expression = textIn(monitor, 'jsonPath') ?? '$';
-  const operator = textIn(monitor, 'jsonPathOperator') ?? '==';
+function buildJsonCheck(monitor: Fields, notes: string[]): object {
+  const expression = readText(monitor, 'jsonPath') ?? '$';
+  const operator = readText(monitor, 'jsonPathOperator') ?? '==';
   const path = expression.replace(/^\$\.?/, '');
   if (!PATH.test(path)) {
     const what = path === '' ? 'of the whole answer ' : '';
@@ -145,7 +145,7 @@ function jsonOf(monitor: Fields, notes: string[]): object {
     );
     return {};
   }
-  if (operator === '==') return { json_path: path, json_value: textIn(monitor, 'expectedValue') };
+  if (operator === '==') return { json_path: path, json_value: readText(monitor, 'expectedValue') };
   notes.push(
     `Its comparison of ${path} by ${operator.slice(0, 20)}: only equality is compared, so that the value must merely be there.`,
   );
@@ -153,20 +153,20 @@ function jsonOf(monitor: Fields, notes: string[]): object {
 }
 
 /** Null: it has none. */
-function headersOf(monitor: Fields, body: string | null, notes: string[]): Record<string, string> | null {
+function buildHeaders(monitor: Fields, body: string | null, notes: string[]): Record<string, string> | null {
   const given = toFields(monitor['headers']);
-  if (given === null && textIn(monitor, 'headers') !== null) notes.push('Its headers cannot be read: none are sent.');
+  if (given === null && readText(monitor, 'headers') !== null) notes.push('Its headers cannot be read: none are sent.');
   const found = Object.fromEntries(Object.entries(given ?? {}).map(([name, value]) => [name, String(value)]));
   const has = (name: string): boolean => Object.keys(found).some((one) => one.toLowerCase() === name);
-  const encoding = CONTENT_TYPES[textIn(monitor, 'httpBodyEncoding') ?? 'json'];
+  const encoding = CONTENT_TYPES[readText(monitor, 'httpBodyEncoding') ?? 'json'];
   if (body !== null && encoding !== undefined && !has('content-type')) found['Content-Type'] = encoding;
-  const user = textIn(monitor, 'basic_auth_user');
+  const user = readText(monitor, 'basic_auth_user');
   // User and password of NTLM stand in the same fields. A secret is sent by the scheme it was made for, or not at all.
-  const scheme = textIn(monitor, 'authMethod');
+  const scheme = readText(monitor, 'authMethod');
   if (scheme !== null && scheme !== 'basic')
     notes.push(`Its credentials for ${scheme.slice(0, 20)}: probes do not have this scheme, so none are sent.`);
   else if (user !== null && !has('authorization')) {
-    const secret = Buffer.from(`${user}:${textIn(monitor, 'basic_auth_pass') ?? ''}`).toString('base64');
+    const secret = Buffer.from(`${user}:${readText(monitor, 'basic_auth_pass') ?? ''}`).toString('base64');
     found['Authorization'] = `Basic ${secret}`;
   }
   return Object.keys(found).length === 0 ? null : found;

@@ -4,13 +4,13 @@
  */
 import {
   readBoolean,
-  listIn,
+  parseList,
   toList,
-  numberIn,
+  readNumber,
   toFields,
   createSource,
   readTags,
-  textIn,
+  readText,
   type Fields,
   type ImportedMonitor,
 } from './imported.js';
@@ -27,15 +27,15 @@ const RETRY_SECONDS = 20;
 const MIN_PUSH_GRACE = 60;
 
 /** What it asks, or where it is pushed to. */
-const TARGET = ['url', 'hostname', 'port', 'pushToken', 'databaseConnectionString', 'grpcUrl'] as const;
+const TARGET_FIELDS = ['url', 'hostname', 'port', 'pushToken', 'databaseConnectionString', 'grpcUrl'] as const;
 
 /** @throws NotImportable */
-export const monitorsOf = (text: string): ImportedMonitor[] =>
-  listIn(text, {
+export const parseKumaBackup = (text: string): ImportedMonitor[] =>
+  parseList(text, {
     names: ['monitorList', 'monitors'],
     columns: ['name', 'type'],
     what: 'a backup of Uptime Kuma or what its API lists',
-  }).map(monitorOf);
+  }).map(toImportedMonitor);
 
 /** Tables of its database that an import reads; only the first one must be there. */
 export const KUMA_TABLES = ['monitor', 'tag', 'monitor_tag', 'monitor_notification'] as const;
@@ -48,7 +48,7 @@ export function parseKumaTables(tables: Readonly<Record<string, readonly Fields[
   return (tables['monitor'] ?? []).map((row, at) => {
     const tags = (tagsOf.get(row['id']) ?? []).map(({ tag_id, value }) => ({ name: names.get(tag_id), value }));
     const notificationIDList = (notificationsOf.get(row['id']) ?? []).map(({ notification_id }) => notification_id);
-    return monitorOf({ ...row, tags, notificationIDList }, at);
+    return toImportedMonitor({ ...row, tags, notificationIDList }, at);
   });
 }
 
@@ -72,19 +72,19 @@ function withApiNames(row: Fields): Fields {
   return { ...(Object.fromEntries(renamed) as Fields), ...row, accepted_statuscodes: accepted };
 }
 
-function monitorOf(row: Fields, at: number): ImportedMonitor {
+function toImportedMonitor(row: Fields, at: number): ImportedMonitor {
   const monitor = withApiNames(row);
   const notes: string[] = [];
-  const name = textIn(monitor, 'name') ?? `monitor ${at + 1}`;
-  const type = textIn(monitor, 'type') ?? '';
-  const parent = numberIn(monitor, 'parent');
-  const key = String(numberIn(monitor, 'id') ?? `row ${at}`);
+  const name = readText(monitor, 'name') ?? `monitor ${at + 1}`;
+  const type = readText(monitor, 'type') ?? '';
+  const parent = readNumber(monitor, 'parent');
+  const key = String(readNumber(monitor, 'id') ?? `row ${at}`);
   const active = readBoolean(monitor, 'active') !== false;
   const asked = buildKumaProbe(type, monitor, notes);
-  const target = TARGET.flatMap((field) => monitor[field] ?? []);
+  const target = TARGET_FIELDS.flatMap((field) => monitor[field] ?? []);
   if (!active && asked !== null) notes.push('It was paused: no probe was made of it.');
   if (!active && type === 'push') notes.push('It was paused; here it waits for its first push.');
-  notes.push(...generalNotes(monitor));
+  notes.push(...collectNotes(monitor));
   return {
     key,
     parent_key: parent === null ? null : String(parent),
@@ -96,38 +96,38 @@ function monitorOf(row: Fields, at: number): ImportedMonitor {
     ],
     fields: {
       name: name.slice(0, 200),
-      description: textIn(monitor, 'description')?.slice(0, 5_000) ?? null,
-      tags: readTags(toList(monitor['tags']).flatMap(tagOf), notes),
-      ...(type === 'push' && pushTimingOf(monitor, notes)),
+      description: readText(monitor, 'description')?.slice(0, 5_000) ?? null,
+      tags: readTags(toList(monitor['tags']).flatMap(formatTag), notes),
+      ...(type === 'push' && parsePushTiming(monitor, notes)),
       ...(type === 'group' && { group: true }),
     },
     ...(type !== 'push' &&
-      type !== 'group' && { probe: asked !== null && active ? { ...asked, ...timingOf(monitor, notes) } : null }),
-    address: type === 'push' ? textIn(monitor, 'pushToken') : null,
+      type !== 'group' && { probe: asked !== null && active ? { ...asked, ...parseTiming(monitor, notes) } : null }),
+    address: type === 'push' ? readText(monitor, 'pushToken') : null,
     notes,
   };
 }
 
 /** `environment`, or with its value `environment:production`. */
-function tagOf(given: unknown): string[] {
+function formatTag(given: unknown): string[] {
   const tag = toFields(given);
-  const name = tag === null ? null : textIn(tag, 'name');
+  const name = tag === null ? null : readText(tag, 'name');
   if (tag === null || name === null) return [];
-  const value = textIn(tag, 'value');
+  const value = readText(tag, 'value');
   return [value === null ? name : `${name}:${value}`];
 }
 
-function generalNotes(monitor: Fields): string[] {
+function collectNotes(monitor: Fields): string[] {
   const notes: string[] = [];
   const notifications = monitor['notificationIDList'];
   if (toList(notifications).length > 0 || Object.keys(toFields(notifications) ?? {}).length > 0)
     notes.push('Its notifications: make channels or webhooks.');
-  const resend = numberIn(monitor, 'resendInterval') ?? 0;
+  const resend = readNumber(monitor, 'resendInterval') ?? 0;
   if (resend > 0)
     notes.push(`Its notifications are repeated after ${resend} failures: set \`repeat_minutes\` of a channel.`);
-  if ((numberIn(monitor, 'proxyId') ?? 0) > 0) notes.push('Its proxy: probes have none and go directly.');
+  if ((readNumber(monitor, 'proxyId') ?? 0) > 0) notes.push('Its proxy: probes have none and go directly.');
   if (toList(monitor['conditions']).length > 0) notes.push('Its conditions are not checked.');
-  const family = textIn(monitor, 'ipFamily');
+  const family = readText(monitor, 'ipFamily');
   if (family !== null) notes.push(`Its ${family.slice(0, 10)} alone: a probe tries every address of a name.`);
   if (readBoolean(monitor, 'domainExpiryNotification') === true) notes.push('The end of its domain is not watched.');
   if (readBoolean(monitor, 'cacheBust') === true) notes.push('A parameter against caches is not added to its address.');
@@ -135,40 +135,40 @@ function generalNotes(monitor: Fields): string[] {
 }
 
 /** Its period as it is; its retries are the grace. */
-function pushTimingOf(
+function parsePushTiming(
   monitor: Fields,
   notes: string[],
 ): Pick<ImportedMonitor['fields'], 'period_seconds' | 'grace_seconds'> {
-  const period = Math.max(1, numberIn(monitor, 'interval') ?? 60);
-  const retries = Math.max(0, numberIn(monitor, 'maxretries') ?? 0);
-  const retry = retryOf(monitor) ?? period;
+  const period = Math.max(1, readNumber(monitor, 'interval') ?? 60);
+  const retries = Math.max(0, readNumber(monitor, 'maxretries') ?? 0);
+  const retry = parseRetry(monitor) ?? period;
   if (readBoolean(monitor, 'upsideDown') === true)
     notes.push('It was upside down (a push is a failure): here a push says that it is up.');
   return { period_seconds: period, grace_seconds: Math.max(MIN_PUSH_GRACE, Math.round(retries * retry)) };
 }
 
 /** Null: it is the interval. */
-function retryOf(monitor: Fields): number | null {
-  const seconds = numberIn(monitor, 'retryInterval') ?? 0;
+function parseRetry(monitor: Fields): number | null {
+  const seconds = readNumber(monitor, 'retryInterval') ?? 0;
   return seconds > 0 ? seconds : null;
 }
 
-const between = (value: number, least: number, most: number): number => Math.max(least, Math.min(most, value));
+const clamp = (value: number, least: number, most: number): number => Math.max(least, Math.min(most, value));
 
-function timingOf(monitor: Fields, notes: string[]): object {
-  const interval = numberIn(monitor, 'interval') ?? 60;
-  const interval_seconds = between(Math.round(interval), MIN_INTERVAL, MAX_INTERVAL);
+function parseTiming(monitor: Fields, notes: string[]): object {
+  const interval = readNumber(monitor, 'interval') ?? 60;
+  const interval_seconds = clamp(Math.round(interval), MIN_INTERVAL, MAX_INTERVAL);
   if (interval_seconds !== interval)
     notes.push(`Its interval of ${interval} s: it is probed every ${interval_seconds} s.`);
-  const tries = Math.max(0, numberIn(monitor, 'maxretries') ?? 0);
-  const retries = between(Math.round(tries), 0, MAX_RETRIES);
+  const tries = Math.max(0, readNumber(monitor, 'maxretries') ?? 0);
+  const retries = clamp(Math.round(tries), 0, MAX_RETRIES);
   if (retries !== tries) notes.push(`Its ${tries} retries: there are ${retries}.`);
-  const retryInterval = retryOf(monitor) ?? RETRY_SECONDS;
+  const retryInterval = parseRetry(monitor) ?? RETRY_SECONDS;
   if (retries > 0 && retryInterval !== RETRY_SECONDS)
     notes.push(`Its interval of ${retryInterval} s between retries: they follow after some ${RETRY_SECONDS} s.`);
-  const timeout = (numberIn(monitor, 'timeout') ?? 0) * 1_000;
+  const timeout = (readNumber(monitor, 'timeout') ?? 0) * 1_000;
   if (timeout <= 0) return { interval_seconds, retries };
-  const timeout_ms = between(Math.round(timeout), MIN_TIMEOUT_MS, MAX_TIMEOUT_MS);
+  const timeout_ms = clamp(Math.round(timeout), MIN_TIMEOUT_MS, MAX_TIMEOUT_MS);
   if (timeout_ms !== Math.round(timeout))
     notes.push(`Its time-out of ${timeout / 1_000} s: a probe waits ${timeout_ms / 1_000} s.`);
   return { interval_seconds, retries, timeout_ms };

@@ -5,16 +5,24 @@ import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 export type GivenMonitor = Omit<MonitorFields, 'source'> & { probe?: Record<string, unknown> | null };
 
 /** Rejected together: one has no meaning without the other. */
-const TOGETHER: Readonly<Record<string, readonly string[]>> = {
+const DEPENDENT_FIELDS: Readonly<Record<string, readonly string[]>> = {
   schedule: ['schedule', 'timezone', 'grace_seconds'],
   timezone: ['schedule', 'timezone', 'grace_seconds'],
   period_seconds: ['period_seconds', 'grace_seconds'],
   json_path: ['json_path', 'json_value'],
 };
 /** Without these there is no probe. */
-const ESSENTIAL: ReadonlySet<string> = new Set(['kind', 'url', 'host', 'port', 'inverted', 'insecure', 'resolver']);
+const ESSENTIAL_FIELDS: ReadonlySet<string> = new Set([
+  'kind',
+  'url',
+  'host',
+  'port',
+  'inverted',
+  'insecure',
+  'resolver',
+]);
 
-function without<T extends object>(from: T, names: readonly string[]): T {
+function omitFields<T extends object>(from: T, names: readonly string[]): T {
   return Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name))) as T;
 }
 
@@ -24,16 +32,16 @@ export function removeRejectedFields(
   { code, fields, message }: ServiceError,
 ): { fields: GivenMonitor; note: string } | null {
   if (code === 'conflict' && given.parent_source)
-    return { fields: without(given, ['parent_source']), note: `Its parent: ${message}` };
+    return { fields: omitFields(given, ['parent_source']), note: `Its parent: ${message}` };
   if (code !== 'validation_failed') return null;
   let left = given;
   for (const path of Object.keys(fields ?? {})) {
     const [name = '', member = ''] = path.split('.');
     const { probe } = left;
-    if (name !== 'probe') left = without(left, TOGETHER[name] ?? [name]);
-    else if (probe && member in probe && !ESSENTIAL.has(member))
-      left = { ...left, probe: without(probe, TOGETHER[member] ?? [member]) };
-    else left = without(left, ['probe']);
+    if (name !== 'probe') left = omitFields(left, DEPENDENT_FIELDS[name] ?? [name]);
+    else if (probe && member in probe && !ESSENTIAL_FIELDS.has(member))
+      left = { ...left, probe: omitFields(probe, DEPENDENT_FIELDS[member] ?? [member]) };
+    else left = omitFields(left, ['probe']);
   }
   const faults = Object.entries(fields ?? {}).map(([field, text]) => `${field} ${text}`);
   const isSmaller = JSON.stringify(left) !== JSON.stringify(given);

@@ -2,15 +2,15 @@
 import { withoutFormulas } from '../../../lib/text/csv.js';
 import type { IncidentView } from '../model/incident.js';
 
-function cell(value: string | number | boolean | null): string {
+function formatCell(value: string | number | boolean | null): string {
   if (value === null) return '';
   const text = String(value);
   const safe = typeof value === 'string' ? withoutFormulas(text) : text;
   return `"${safe.replaceAll('"', '""')}"`;
 }
 
-export const csvOf = (rows: readonly (readonly (string | number | boolean | null)[])[]): string =>
-  rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+export const formatCsv = (rows: readonly (readonly (string | number | boolean | null)[])[]): string =>
+  rows.map((row) => `${row.map(formatCell).join(',')}\r\n`).join('');
 
 export const INCIDENT_COLUMNS = [
   'id',
@@ -27,5 +27,5 @@ export const INCIDENT_COLUMNS = [
   'cause',
 ] as const satisfies readonly (keyof IncidentView)[];
 
-export const incidentRows = (incidents: readonly IncidentView[]): (string | number | boolean | null)[][] =>
+export const toIncidentRows = (incidents: readonly IncidentView[]): (string | number | boolean | null)[][] =>
   incidents.map((incident) => INCIDENT_COLUMNS.map((name) => incident[name]));

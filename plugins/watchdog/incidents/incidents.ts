@@ -12,7 +12,7 @@ import { MonitorOutbox } from '../timeline/outbox.js';
 import { masked, Visibility } from '../tree/visibility.js';
 import { findReadable, warned, type Warned } from '../../../ports/store/left-out.js';
 
-export const MOST_COMMENTS = 100;
+export const MAX_COMMENTS = 100;
 
 export interface IncidentQuery {
   source?: string;
@@ -41,7 +41,7 @@ export class Incidents {
   ) {}
 
   /** Newest first. */
-  async page(query: IncidentQuery, caller: WatchdogCaller): Promise<IncidentPage> {
+  async listPage(query: IncidentQuery, caller: WatchdogCaller): Promise<IncidentPage> {
     const { incidents, clock } = this.deps;
     const { source, open, since, until, limit = 50, cursor = null } = query;
     const project = caller.project ?? query.project ?? null;
@@ -64,18 +64,18 @@ export class Incidents {
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
-  async need(id: string, caller: WatchdogCaller): Promise<IncidentDoc> {
+  async getIncident(id: string, caller: WatchdogCaller): Promise<IncidentDoc> {
     await this.outbox.stored();
     return owned(caller.project, await this.deps.incidents.get(id), ({ project }) => project, `incident ${id}`);
   }
 
   async view(id: string, caller: WatchdogCaller): Promise<IncidentView> {
-    const view = incidentView(await this.need(id, caller), this.deps.clock.now());
+    const view = incidentView(await this.getIncident(id, caller), this.deps.clock.now());
     return masked(view, await this.visibility.hiddenIn([{ suppressed_by: view.suppressed_by }], caller));
   }
 
   /** The incidents that go on of these, by id. */
-  async goingOn(ids: readonly string[]): Promise<Map<string, IncidentView>> {
+  async findOpen(ids: readonly string[]): Promise<Map<string, IncidentView>> {
     if (ids.length === 0) return new Map();
     await this.outbox.stored();
     const { items } = await this.deps.incidents.find({ filter: { id: { in: [...ids] } }, limit: ids.length });
@@ -90,7 +90,7 @@ export class Incidents {
    * @throws ServiceError not_found, insufficient_scope, conflict (it is over)
    */
   async acknowledge(id: string, taken: boolean, caller: WatchdogCaller): Promise<IncidentView> {
-    const incident = await this.need(id, caller);
+    const incident = await this.getIncident(id, caller);
     const { acknowledged_by = null, ended_at, source } = incident;
     const by = taken ? caller.name : null;
     let at = incident.acknowledged_at ?? null;
@@ -103,41 +103,45 @@ export class Incidents {
       const type = taken ? 'incident.acknowledged' : 'incident.handed_back';
       await this.timeline.annotate({ source, type, message }, caller);
     }
-    if (at !== null) await this.#say(incident, by, at);
+    if (at !== null) await this.#publishAcknowledgement(incident, by, at);
     return this.view(id, caller);
   }
 
-  async #say({ id, source, alarm_id }: IncidentDoc, by: string | null, at: string): Promise<void> {
+  async #publishAcknowledgement({ id, source, alarm_id }: IncidentDoc, by: string | null, at: string): Promise<void> {
     if (alarm_id === null) return;
     const word = { id: `${id}:${at}:${by ?? ''}`, timestamp: at, alarm_id, source, by };
     await Promise.all(this.deps.receivers().map(async (receivers) => receivers.said?.(word)));
   }
 
   /** Who was told of its alarm, and of the end of that. */
-  async told({ alarm_event, alarm_at, recovered_event, recovered_at }: IncidentDoc): Promise<AlarmReceiver[]> {
-    const down = await this.#toldOf('monitor.down', alarm_event, alarm_at);
-    return [...down, ...(await this.#toldOf('monitor.recovered', recovered_event, recovered_at))];
+  async listReceivers({ alarm_event, alarm_at, recovered_event, recovered_at }: IncidentDoc): Promise<AlarmReceiver[]> {
+    const down = await this.#listEventReceivers('monitor.down', alarm_event, alarm_at);
+    return [...down, ...(await this.#listEventReceivers('monitor.recovered', recovered_event, recovered_at))];
   }
 
-  async #toldOf(event: AlarmReceiver['event'], id: string | null, at: string | null): Promise<AlarmReceiver[]> {
+  async #listEventReceivers(
+    event: AlarmReceiver['event'],
+    id: string | null,
+    at: string | null,
+  ): Promise<AlarmReceiver[]> {
     if (id === null || at === null) return [];
     const all = this.deps.receivers().map((receivers) => receivers.told({ id, timestamp: at }));
     return (await Promise.all(all)).flat().map((one) => Object.assign({ event }, one));
   }
 
   /** @param cause what people found out; null: it is not known. @throws ServiceError not_found, insufficient_scope */
-  async explain(id: string, cause: string | null, caller: WatchdogCaller): Promise<IncidentView> {
-    await this.need(id, caller);
+  async setCause(id: string, cause: string | null, caller: WatchdogCaller): Promise<IncidentView> {
+    await this.getIncident(id, caller);
     await this.deps.incidents.change({ id }, { set: { cause: cause ? cleanText(cause) : null } });
     return this.view(id, caller);
   }
 
   /** @throws ServiceError not_found, insufficient_scope, conflict (too many) */
-  async comment(id: string, text: string, caller: WatchdogCaller): Promise<IncidentView> {
-    const { comments } = await this.need(id, caller);
-    if (comments.length >= MOST_COMMENTS) throw conflict(`An incident has ${MOST_COMMENTS} comments at most.`);
+  async addComment(id: string, text: string, caller: WatchdogCaller): Promise<IncidentView> {
+    const { comments } = await this.getIncident(id, caller);
+    if (comments.length >= MAX_COMMENTS) throw conflict(`An incident has ${MAX_COMMENTS} comments at most.`);
     const comment = { at: this.deps.clock.iso(), by: caller.name, text: cleanText(text) };
-    await this.deps.incidents.change({ id }, { push: { comments: { each: [comment], keep: MOST_COMMENTS } } });
+    await this.deps.incidents.change({ id }, { push: { comments: { each: [comment], keep: MAX_COMMENTS } } });
     return this.view(id, caller);
   }
 }

@@ -20,13 +20,13 @@ import { getWindowKind, nextSpan, openSpan, type WindowDoc, type WindowKind } fr
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 import { Ancestry } from '../tree/ancestry.js';
 
-const BATCH = 500;
+const BATCH_SIZE = 500;
 /** How long the right to write windows lasts, unless it is renewed; how long another waits for it. */
 const LEASE_MS = 30_000;
-const WAIT_MS = 15_000;
-const RETRY_MS = 20;
+const LEASE_WAIT_MS = 15_000;
+const RETRY_DELAY_MS = 20;
 /** A monitor that is written meanwhile is read again so often; after that the next run takes it. */
-const TRIES = 3;
+const MAX_ATTEMPTS = 3;
 
 /** Where a monitor holds the id and the end of its window. */
 const FIELDS = {
@@ -42,7 +42,7 @@ interface Hold {
   until: string;
 }
 
-interface Applied {
+interface ApplyResult {
   /** As they were written, with entries of their timeline. */
   changed: MonitorDoc[];
   errors: number;
@@ -65,15 +65,15 @@ export class Maintenance {
    * writer at a time, in all processes: of two that ran concurrently, the one that had read the windows earlier would
    * release monitors from a window that it has not seen (contract 30, amendments).
    */
-  apply(): Promise<Applied> {
+  apply(): Promise<ApplyResult> {
     return this.#mutex.run('windows', async () => {
-      const held = await this.#take();
+      const held = await this.#acquireLease();
       if (held === null) {
         this.deps.log.warn({}, 'maintenance windows are applied by another process; the next run looks again');
         return { changed: [], errors: 1 };
       }
       try {
-        return await this.#applied(this.deps.clock.now());
+        return await this.#applyWindows(this.deps.clock.now());
       } finally {
         await held.release();
       }
@@ -81,26 +81,29 @@ export class Maintenance {
   }
 
   /** Null: another process has had it for too long. */
-  async #take(): Promise<HeldLease | null> {
+  async #acquireLease(): Promise<HeldLease | null> {
     const options = { id: 'maintenance', what: 'maintenance windows', ttlMs: LEASE_MS, judge: 'clock' } as const;
     const lease = await processLease(this.deps.leases, this.deps, options);
-    for (let waited = 0; waited < WAIT_MS; waited += RETRY_MS) {
+    for (let waited = 0; waited < LEASE_WAIT_MS; waited += RETRY_DELAY_MS) {
       const held = await lease.take();
       if (held !== null) return held;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY_MS));
     }
     return null;
   }
 
-  async #applied(now: number): Promise<Applied> {
+  async #applyWindows(now: number): Promise<ApplyResult> {
     const unread: string[] = [];
-    const windows = await all(this.deps.windows, { limit: BATCH, damaged: (error) => this.#unread(error, unread) });
+    const windows = await all(this.deps.windows, {
+      limit: BATCH_SIZE,
+      damaged: (error) => this.#recordDamage(error, unread),
+    });
     const over = windows.filter((window) => openSpan(window, now) === null && nextSpan(window, now) === null);
     const changed: MonitorDoc[] = [];
     let errors = 0;
     let holds: Hold[] = [];
-    for (let tries = 0; tries < TRIES; tries++) {
-      holds = await this.#holds(windows, now);
+    for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
+      holds = await this.#listHolds(windows, now);
       const due = holds.filter(({ doc, window, until }) => {
         const fields = FIELDS[getWindowKind(window)];
         return doc[fields.id] !== window.id || doc[fields.until] !== until;
@@ -108,7 +111,7 @@ export class Maintenance {
       if (due.length === 0) break;
       // One write of each monitor at a time: one that is in both is read again for the other.
       const first = due.filter((hold, i) => due.findIndex(({ doc }) => doc.id === hold.doc.id) === i);
-      const written = await this.#write(first.map((hold) => this.#held(hold, now)));
+      const written = await this.#write(first.map((hold) => this.#buildHoldWrite(hold, now)));
       changed.push(...written.won);
       errors += written.errors;
       if (written.won.length + written.errors >= due.length) break;
@@ -120,25 +123,25 @@ export class Maintenance {
     return { changed, errors: errors + ended };
   }
 
-  #unread(error: StoreDamaged, ids: string[]): void {
+  #recordDamage(error: StoreDamaged, ids: string[]): void {
     if (error.place.id !== null) ids.push(error.place.id);
     this.#damage.tell(error);
   }
 
-  #held({ doc, window, until }: Hold, now: number): PendingWrite {
+  #buildHoldWrite({ doc, window, until }: Hold, now: number): PendingWrite {
     const { id, reason } = window;
     const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
     const given = { id, until, reason };
     return { changeSet: getWindowKind(window) === 'silence' ? changeSet.silence(given) : changeSet.hold(given) };
   }
 
-  async #holds(windows: readonly WindowDoc[], now: number): Promise<Hold[]> {
+  async #listHolds(windows: readonly WindowDoc[], now: number): Promise<Hold[]> {
     const holds = new Map<string, Hold>();
     for (const window of windows) {
       const span = openSpan(window, now);
       if (span === null) continue;
       const until = isoOf(span.until);
-      for (const doc of await this.#monitorsOf(window)) {
+      for (const doc of await this.#findMonitors(window)) {
         const key = `${getWindowKind(window)} ${doc.id}`;
         const known = holds.get(key);
         if (known === undefined || known.until < until) holds.set(key, { doc, window, until });
@@ -147,11 +150,11 @@ export class Maintenance {
     return [...holds.values()];
   }
 
-  async #monitorsOf({ sources, subtree, project, series }: WindowDoc): Promise<MonitorDoc[]> {
+  async #findMonitors({ sources, subtree, project, series }: WindowDoc): Promise<MonitorDoc[]> {
     const named = subtree === null ? sources : [...sources, subtree];
     const there = await all(this.deps.monitors, {
       filter: { id: { in: named.map(idOf) } },
-      limit: BATCH,
+      limit: BATCH_SIZE,
       damaged: this.#damage.tell,
     });
     // One that was deleted and made again is another monitor.
@@ -189,7 +192,7 @@ export class Maintenance {
     const until = isoOf(now);
     let errors = 0;
     for (const id of names.filter((name) => !unread.includes(name))) {
-      const docs = await all(monitors, { filter: { [fields.id]: id }, limit: BATCH });
+      const docs = await all(monitors, { filter: { [fields.id]: id }, limit: BATCH_SIZE });
       const early = docs.filter(
         (doc) => doc.deleted_at === null && held.get(id)?.has(doc.id) !== true && (doc[fields.until] ?? '') > until,
       );
@@ -204,7 +207,7 @@ export class Maintenance {
   /** A deleted monitor leaves its windows, and a window without monitors goes. */
   async forget({ source, series }: MonitorDoc): Promise<void> {
     const { windows } = this.deps;
-    for (const window of await all(windows, { limit: BATCH, damaged: this.#damage.tell })) {
+    for (const window of await all(windows, { limit: BATCH_SIZE, damaged: this.#damage.tell })) {
       if (window.subtree !== source && !window.sources.includes(source)) continue;
       if (window.series !== undefined && !window.series.includes(series)) continue;
       const sources = window.sources.filter((one) => one !== source);

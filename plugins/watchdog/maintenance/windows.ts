@@ -13,13 +13,13 @@ import { MonitorOutbox } from '../timeline/outbox.js';
 import { TokenGuard } from '../token-guard.js';
 import { Maintenance } from './maintenance.js';
 
-export const MOST_SOURCES = 500;
+export const MAX_WINDOW_SOURCES = 500;
 /** Of a project, or of callers of the whole service. A window of a subtree of 100,000 monitors is one. */
-const MOST_WINDOWS = 1_000;
+const MAX_WINDOWS = 1_000;
 /** A window that somebody forgets must not silence a monitor for good. */
-const LONGEST_MS = 366 * DAY_MS;
-export const LONGEST_REPEATED_SECONDS = (7 * DAY_MS) / 1000;
-const PAGE = 500;
+const MAX_WINDOW_MS = 366 * DAY_MS;
+export const MAX_REPEATED_SECONDS = (7 * DAY_MS) / 1000;
+const PAGE_SIZE = 500;
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 export interface NewWindow {
@@ -46,7 +46,7 @@ export class MaintenanceWindows {
   /** What is open first, then by when it opens. A caller of one project sees its own. */
   async list(caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView[]> {
     const now = this.deps.clock.now();
-    const windows = await all(this.deps.windows, { limit: PAGE });
+    const windows = await all(this.deps.windows, { limit: PAGE_SIZE });
     const own = windows.filter((window) => getWindowKind(window) === kind);
     const mine = own.filter(({ project }) => caller.project === null || project === caller.project);
     const due = ({ open, open_until, next_from }: WindowView): string =>
@@ -72,13 +72,13 @@ export class MaintenanceWindows {
       subtree: given.subtree ?? null,
       project: caller.project,
       reason: given.reason ? cleanText(given.reason) : null,
-      ...timesOf(given, now),
+      ...parseTimes(given, now),
       created_by: caller.name,
       created_at: clock.iso(),
     };
-    doc.series = await this.#seriesOf(doc, caller);
-    if ((await windows.count({ project: doc.project })) >= MOST_WINDOWS)
-      throw invalid({ sources: `there are ${MOST_WINDOWS} windows already: end some of them first` });
+    doc.series = await this.#listSeries(doc, caller);
+    if ((await windows.count({ project: doc.project })) >= MAX_WINDOWS)
+      throw invalid({ sources: `there are ${MAX_WINDOWS} windows already: end some of them first` });
     await windows.insert(doc);
     await this.#apply();
     return windowView(doc, clock.now());
@@ -105,11 +105,11 @@ export class MaintenanceWindows {
   }
 
   /** Of the monitors that it names. @throws ServiceError not_found, insufficient_scope, validation_failed */
-  async #seriesOf({ sources, subtree }: WindowDoc, caller: WatchdogCaller): Promise<string[]> {
+  async #listSeries({ sources, subtree }: WindowDoc, caller: WatchdogCaller): Promise<string[]> {
     const named = subtree === null ? sources : [...sources, subtree];
     if (named.length === 0) throw invalid({ sources: 'must name a monitor, or `subtree` one with all below it' });
     const filter = { id: { in: named.map(idOf) }, deleted_at: null };
-    const found = await all(this.deps.monitors, { filter, limit: PAGE });
+    const found = await all(this.deps.monitors, { filter, limit: PAGE_SIZE });
     for (const doc of found) mayTouch(caller, doc);
     const known = new Set(found.map(({ source }) => source));
     const missing = named.filter((source) => !known.has(source));
@@ -122,27 +122,27 @@ export class MaintenanceWindows {
 type Times = Pick<WindowDoc, 'from' | 'until' | 'schedule' | 'timezone' | 'duration_seconds'>;
 
 /** @throws ServiceError validation_failed */
-function timeOf(field: 'from' | 'until', text: string): string {
+function parseTime(field: 'from' | 'until', text: string): string {
   const time = RFC_3339.test(text) ? normalizedTime(text) : null;
   if (time === null) throw invalid({ [field]: 'must be an RFC 3339 timestamp' });
   return time;
 }
 
 /** @throws ServiceError validation_failed */
-function timesOf(given: NewWindow, now: number): Times {
+function parseTimes(given: NewWindow, now: number): Times {
   const { schedule = null, timezone, duration_seconds = null, from = null } = given;
   const zone = timezone ?? 'UTC';
   if (schedule === null) {
     for (const [field, value] of Object.entries({ timezone, duration_seconds }))
       if ((value ?? null) !== null)
         throw invalid({ [field]: 'does not go together with until; it belongs to a schedule' });
-    const start = from === null ? isoOf(now) : timeOf('from', from);
+    const start = from === null ? isoOf(now) : parseTime('from', from);
     if (given.until === undefined || given.until === null)
       throw invalid({ until: 'is required, or a schedule with duration_seconds' });
-    const until = timeOf('until', given.until);
+    const until = parseTime('until', given.until);
     if (until <= start) throw invalid({ until: 'must be later than from' });
     if (Date.parse(until) <= now) throw invalid({ until: 'is over already' });
-    if (Date.parse(until) - now > LONGEST_MS) throw invalid({ until: 'may be a year from now at most' });
+    if (Date.parse(until) - now > MAX_WINDOW_MS) throw invalid({ until: 'may be a year from now at most' });
     return { from: start, until, schedule: null, timezone: zone, duration_seconds: null };
   }
   if (from !== null || (given.until ?? null) !== null)

@@ -2,17 +2,17 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
-import { KEEP_SAMPLES_MS } from '../evaluator/cleanup.js';
+import { SAMPLE_RETENTION_MS } from '../evaluator/cleanup.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { Series } from './series.js';
-import { Running } from './stats.js';
+import { MetricSeries } from './series.js';
+import { RunningStats } from './stats.js';
 
 const DAY_MS = 24 * HOUR_MS;
 export const BASELINE_DAYS = 7;
-const TINY = 1e-12;
+const EPSILON = 1e-12;
 /** Widths that people read easily, in seconds; beyond them by doubling. */
-const WIDTHS = [
+const BUCKET_WIDTHS_SECONDS = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400,
 ];
 
@@ -72,16 +72,16 @@ export interface History {
 }
 
 /** The narrowest width that gives at most `points` epoch-aligned buckets. Pure; times in ms. */
-export function bucketSeconds(from: number, to: number, points: number, least = 1): number {
+export function getBucketSeconds(from: number, to: number, points: number, least = 1): number {
   const fits = (width: number): boolean => Math.floor(to / (width * 1000)) - Math.floor(from / (width * 1000)) < points;
-  const known = WIDTHS.find((width) => width >= least && fits(width));
+  const known = BUCKET_WIDTHS_SECONDS.find((width) => width >= least && fits(width));
   if (known !== undefined) return known;
   let width = Math.max(least, 86_400);
   while (!fits(width)) width *= 2;
   return width;
 }
 
-export function baselineOf(running: Running | undefined): Baseline {
+export function toBaseline(running: RunningStats | undefined): Baseline {
   if (running === undefined || running.n === 0) {
     return { days: BASELINE_DAYS, n: 0, mean: null, stddev: null, min: null, max: null, sufficient: false };
   }
@@ -89,13 +89,13 @@ export function baselineOf(running: Running | undefined): Baseline {
   return { days: BASELINE_DAYS, n, mean, stddev, min, max, sufficient: n >= 30 && last - first >= DAY_MS };
 }
 
-export function deviationOf(value: number, { mean, stddev, sufficient, min, max }: Baseline): Deviation {
+export function getDeviation(value: number, { mean, stddev, sufficient, min, max }: Baseline): Deviation {
   if (mean === null || stddev === null) {
     const none = { absolute: null, ratio: null, percent: null, zscore: null };
     return { value, ...none, direction: 'equal', significant: false, reason: 'insufficient_data' };
   }
   const absolute = value - mean;
-  const near = Math.abs(mean) < TINY;
+  const near = Math.abs(mean) < EPSILON;
   const percent = near ? null : (absolute / Math.abs(mean)) * 100;
   // Rounding in the mean must not make a deviation out of a series that never moved.
   const flat = stddev === 0 || min === max;
@@ -125,37 +125,38 @@ export function deviationOf(value: number, { mean, stddev, sufficient, min, max 
 export class Histories {
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
-    @inject(Series) private readonly series: Series,
+    @inject(MetricSeries) private readonly series: MetricSeries,
   ) {}
 
   /** @throws ServiceError invalid_request */
   async history(doc: MonitorDoc, query: HistoryQuery): Promise<History> {
     const now = this.deps.clock.now();
-    const { from, to } = span(query, now);
+    const { from, to } = parseSpan(query, now);
     const least = query.resolution === undefined || query.resolution === 'auto' ? 1 : query.resolution;
-    const width = bucketSeconds(from, to, query.points ?? 300, least);
-    const window = await this.#window(doc, Math.max(from, now - KEEP_SAMPLES_MS), to, width);
-    const baselines = window.size === 0 ? new Map<number, Running>() : await this.baselines(doc, now);
+    const width = getBucketSeconds(from, to, query.points ?? 300, least);
+    const window = await this.#window(doc, Math.max(from, now - SAMPLE_RETENTION_MS), to, width);
+    const baselines = window.size === 0 ? new Map<number, RunningStats>() : await this.baselines(doc, now);
     const wanted = query.metric === undefined ? null : new Set(query.metric);
     const metrics: Record<string, MetricHistory> = {};
     for (const [index, name] of doc.names.entries()) {
       const found = window.get(index);
       if (found === undefined || (wanted !== null && !wanted.has(name))) continue;
-      const baseline = baselineOf(baselines.get(index));
+      const baseline = toBaseline(baselines.get(index));
       metrics[name] = {
         latest: { t: isoOf(found.at), v: found.value },
         points: found.points(width),
         baseline,
-        deviation: deviationOf(found.value, baseline),
+        deviation: getDeviation(found.value, baseline),
       };
     }
     return { source: doc.source, from: isoOf(from), to: isoOf(to), bucket_seconds: width, metrics };
   }
 
   /** Over all samples of the last seven days, by index of the name. */
-  async baselines(doc: MonitorDoc, now: number): Promise<Map<number, Running>> {
-    const all = new Map<number, Running>();
-    const of = (index: number): Running => all.get(index) ?? (all.set(index, new Running()).get(index) as Running);
+  async baselines(doc: MonitorDoc, now: number): Promise<Map<number, RunningStats>> {
+    const all = new Map<number, RunningStats>();
+    const of = (index: number): RunningStats =>
+      all.get(index) ?? (all.set(index, new RunningStats()).get(index) as RunningStats);
     await this.series.hours(doc, now - BASELINE_DAYS * DAY_MS, now, {
       sample: (index, value, at) => of(index).add(value, at),
       hour: (index, stats, start) => of(index).addHour(stats, start),
@@ -190,12 +191,12 @@ export class Histories {
   }
 }
 
-function span({ hours, from, to }: HistoryQuery, now: number): { from: number; to: number } {
+function parseSpan({ hours, from, to }: HistoryQuery, now: number): { from: number; to: number } {
   const end = to === undefined ? now : Date.parse(to);
   const start = from === undefined ? end - (hours ?? 24) * HOUR_MS : Date.parse(from);
   if (hours !== undefined && from !== undefined) throw invalidQuery({ hours: 'not together with from' });
   if (start >= end) throw invalidQuery({ from: 'must be before to' });
-  if (end - start > KEEP_SAMPLES_MS) throw invalidQuery({ from: 'is more than 336 hours before to' });
+  if (end - start > SAMPLE_RETENTION_MS) throw invalidQuery({ from: 'is more than 336 hours before to' });
   return { from: start, to: end };
 }
 

@@ -29,19 +29,19 @@ const GAUGES: readonly [name: string, help: string, read: (monitor: Shown) => nu
   [
     'aos_watchdog_monitor_response_seconds',
     'How long the target of a monitor’s probe took to answer',
-    ({ metrics_json }) => scaled(metrics_json['response_ms'], 1_000),
+    ({ metrics_json }) => scaleNumber(metrics_json['response_ms'], 1_000),
   ],
   [
     'aos_watchdog_monitor_certificate_days',
     'Days until the certificate ends that a monitor’s probe was shown',
-    ({ metrics_json }) => scaled(metrics_json['cert_days'], 1),
+    ({ metrics_json }) => scaleNumber(metrics_json['cert_days'], 1),
   ],
 ];
 
-const scaled = (value: unknown, by: number): number | null =>
+const scaleNumber = (value: unknown, by: number): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value / by : null;
 
-function numbersOf({ rows }: Snapshot): Numbers[] {
+function listNumbers({ rows }: Snapshot): Numbers[] {
   const all: Numbers[] = GAUGES.map(() => ({}));
   for (const { json } of rows.slice(0, MAX_MONITORS)) {
     const monitor = JSON.parse(json) as Shown;
@@ -59,7 +59,7 @@ export function addMonitorGauges(metrics: Metrics, snapshots: { take: () => Prom
   const read = (): Promise<Numbers[]> => {
     current ??= snapshots
       .take()
-      .then(numbersOf)
+      .then(listNumbers)
       .finally(() => (current = null));
     return current;
   };

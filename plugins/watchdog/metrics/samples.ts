@@ -17,21 +17,21 @@ import { HOUR_MS } from '../../../lib/time.js';
 import { StoreConflict, type Collection, type Update } from '../../../ports/store.js';
 import type { WatchdogDeps } from '../deps.js';
 import type { ChunkDoc, HourStats, MonitorDoc, RollupDoc, SampleRow, MetricStats } from '../model/documents.js';
-import { sampled } from './stats.js';
+import { addSample } from './stats.js';
 
 /** Metrics of one monitor. */
 export const MAX_NAMES = 200;
 /** Some 20 heartbeats of four metrics; short enough that a monitor's row seldom outgrows its page. */
 export const TAIL_CHARS = 800;
 
-export const chunkId = (series: string, chunk: number): string => `${series}:${chunk}`;
-export const rollupId = (series: string, hour: number): string => `${series}:${hour}`;
-export const rowsOf = (text: string): SampleRow[] => JSON.parse(`[${text}]`) as SampleRow[];
-export const hourOf = ({ hour }: Pick<MonitorDoc, 'hour'>): HourStats | null =>
+export const getChunkId = (series: string, chunk: number): string => `${series}:${chunk}`;
+export const getRollupId = (series: string, hour: number): string => `${series}:${hour}`;
+export const parseRows = (text: string): SampleRow[] => JSON.parse(`[${text}]`) as SampleRow[];
+export const parseHour = ({ hour }: Pick<MonitorDoc, 'hour'>): HourStats | null =>
   hour === null ? null : (JSON.parse(hour) as HourStats);
 
 /** Puts names to indexes, within the cap of the monitor. */
-export function indexed(
+export function indexSamples(
   names: readonly string[],
   samples: readonly [string, number][],
 ): { names: string[] | null; pairs: [index: number, value: number][]; dropped: string[] } {
@@ -57,7 +57,7 @@ export function indexed(
 /**
  * Adds the samples to `next`, and writes what is full or belongs to another hour (the clock may have been set back).
  */
-export async function append(
+export async function appendSamples(
   stores: Pick<WatchdogDeps, 'chunks' | 'rollups'>,
   next: MonitorDoc,
   pairs: readonly [index: number, value: number][],
@@ -68,7 +68,7 @@ export async function append(
   for (const [index, value] of pairs) values += `,${index},${value}`;
   if (next.tail !== '') {
     const other = Math.floor(now / HOUR_MS) !== Math.floor(next.tail_base / HOUR_MS);
-    if (other || next.tail.length + values.length > TAIL_CHARS) await flush(stores, next);
+    if (other || next.tail.length + values.length > TAIL_CHARS) await flushTail(stores, next);
   }
   if (next.tail === '') {
     next.tail_base = now;
@@ -79,20 +79,23 @@ export async function append(
 /**
  * The tail becomes a chunk and part of its hour; an hour that ended is written, one that was left is taken up again.
  */
-async function flush({ chunks, rollups }: Pick<WatchdogDeps, 'chunks' | 'rollups'>, next: MonitorDoc): Promise<void> {
+async function flushTail(
+  { chunks, rollups }: Pick<WatchdogDeps, 'chunks' | 'rollups'>,
+  next: MonitorDoc,
+): Promise<void> {
   const { series, tail, tail_base } = next;
-  const rows = rowsOf(tail);
+  const rows = parseRows(tail);
   const hour = Math.floor(tail_base / HOUR_MS);
-  let held = hourOf(next);
+  let held = parseHour(next);
   if (held?.hour !== hour) {
     if (held !== null) {
-      await keepLargest(rollups, { id: rollupId(series, held.hour), series, ...held, size: sizeOf(held.rows) });
+      await keepLargest(rollups, { id: getRollupId(series, held.hour), series, ...held, size: countStats(held.rows) });
     }
-    held = { hour, rows: (await rollups.get(rollupId(series, hour)))?.rows ?? [] };
+    held = { hour, rows: (await rollups.get(getRollupId(series, hour)))?.rows ?? [] };
   }
   const times = rows.map(([offset]) => tail_base + (offset as number));
   await keepLargest(chunks, {
-    id: chunkId(series, next.chunk),
+    id: getChunkId(series, next.chunk),
     series,
     from: Math.min(...times),
     to: Math.max(...times),
@@ -100,13 +103,13 @@ async function flush({ chunks, rollups }: Pick<WatchdogDeps, 'chunks' | 'rollups
     rows: tail,
     size: tail.length,
   });
-  next.hour = JSON.stringify({ hour, rows: folded(held.rows, rows, tail_base - hour * HOUR_MS) });
+  next.hour = JSON.stringify({ hour, rows: foldRows(held.rows, rows, tail_base - hour * HOUR_MS) });
   next.tail = '';
   next.chunk += 1;
 }
 
 /** @param base of the rows' times, in ms after the hour began */
-export function folded(
+export function foldRows(
   known: readonly (MetricStats | null)[],
   rows: readonly SampleRow[],
   base: number,
@@ -116,13 +119,13 @@ export function folded(
     for (let i = 1; i < row.length; i += 2) {
       const index = row[i] as number;
       while (stats.length < index) stats.push(null);
-      stats[index] = sampled(stats[index], row[i + 1] as number, base + (row[0] as number));
+      stats[index] = addSample(stats[index], row[i + 1] as number, base + (row[0] as number));
     }
   }
   return stats;
 }
 
-export const sizeOf = (rows: readonly (MetricStats | null)[]): number =>
+export const countStats = (rows: readonly (MetricStats | null)[]): number =>
   rows.reduce((sum, one) => sum + (one?.[0] ?? 0), 0);
 
 async function keepLargest<T extends ChunkDoc | RollupDoc>(collection: Collection<T>, doc: T): Promise<void> {

@@ -8,13 +8,13 @@ import { pages } from '../../../lib/paging.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc, RollupDoc, SampleRow, MetricStats } from '../model/documents.js';
-import { chunkId, hourOf, rowsOf } from './samples.js';
+import { getChunkId, parseHour, parseRows } from './samples.js';
 
-const PAGE = 500;
+const PAGE_SIZE = 500;
 /** Chunks that a sparkline looks at: those of a slow monitor hold one heartbeat each. */
-const NEWEST = 4;
+const NEWEST_CHUNKS = 4;
 /** Rows after which the event loop gets its turn. */
-const SLICE = 20_000;
+const SLICE_ROWS = 20_000;
 
 export interface SeriesSink {
   /** @param at milliseconds since 1970 */
@@ -22,39 +22,39 @@ export interface SeriesSink {
   hour(index: number, stats: MetricStats, hourStart: number): void;
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 @injectable()
-export class Series {
+export class MetricSeries {
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
   /** The newest rows of each monitor, by its id: of the last full chunks and of the tail. @param docs at most 200 */
   async newest(docs: readonly MonitorDoc[]): Promise<Map<string, SampleRow[]>> {
     const idsOf = ({ series, chunk }: MonitorDoc): string[] =>
-      [...Array(NEWEST).keys()].map((n) => chunkId(series, chunk - NEWEST + n));
+      [...Array(NEWEST_CHUNKS).keys()].map((n) => getChunkId(series, chunk - NEWEST_CHUNKS + n));
     const ids = docs.filter(({ chunk }) => chunk > 0).flatMap(idsOf);
-    const page = await this.deps.chunks.find({ filter: { id: { in: ids } }, limit: docs.length * NEWEST || 1 });
-    const full = new Map(page.items.map(({ id, rows }) => [id, rowsOf(rows)]));
+    const page = await this.deps.chunks.find({ filter: { id: { in: ids } }, limit: docs.length * NEWEST_CHUNKS || 1 });
+    const full = new Map(page.items.map(({ id, rows }) => [id, parseRows(rows)]));
     return new Map(
-      docs.map((doc) => [doc.id, [...idsOf(doc).flatMap((id) => full.get(id) ?? []), ...rowsOf(doc.tail)]]),
+      docs.map((doc) => [doc.id, [...idsOf(doc).flatMap((id) => full.get(id) ?? []), ...parseRows(doc.tail)]]),
     );
   }
 
   /** Every sample with `from` ≤ time ≤ `to`, chunk by chunk. */
   async samples(doc: MonitorDoc, from: number, to: number, sink: SeriesSink['sample']): Promise<void> {
-    const held = chunkId(doc.series, doc.chunk);
+    const held = getChunkId(doc.series, doc.chunk);
     let seen = 0;
-    const since: Find = { filter: { series: doc.series, to: { gte: from } }, sort: [['to', 'asc']], limit: PAGE };
+    const since: Find = { filter: { series: doc.series, to: { gte: from } }, sort: [['to', 'asc']], limit: PAGE_SIZE };
     for await (const chunks of pages(this.deps.chunks, since)) {
       for (const chunk of chunks) {
         if (chunk.id === held || chunk.from > to) continue;
-        seen += read(rowsOf(chunk.rows), chunk.base, from, to, sink);
-        if (seen < SLICE) continue;
-        await turn();
+        seen += read(parseRows(chunk.rows), chunk.base, from, to, sink);
+        if (seen < SLICE_ROWS) continue;
+        await yieldToEventLoop();
         seen = 0;
       }
     }
-    read(rowsOf(doc.tail), doc.tail_base, from, to, sink);
+    read(parseRows(doc.tail), doc.tail_base, from, to, sink);
   }
 
   /**
@@ -71,13 +71,13 @@ export class Series {
   }
 
   async #rollups(doc: MonitorDoc, first: number, end: number, sink: SeriesSink): Promise<void> {
-    const held = hourOf(doc);
+    const held = parseHour(doc);
     const filter = { series: doc.series, hour: { gte: first, lt: end } };
     const page = await this.deps.rollups.find({ filter, sort: [['hour', 'asc']], limit: 1_000 });
     for (const rollup of page.items) if (rollup.hour !== held?.hour) feedHour(rollup, sink);
     if (held !== null && held.hour >= first && held.hour < end) feedHour(held, sink);
     // The tail is in no hour yet.
-    read(rowsOf(doc.tail), doc.tail_base, first * HOUR_MS, end * HOUR_MS - 1, (index, value, at) =>
+    read(parseRows(doc.tail), doc.tail_base, first * HOUR_MS, end * HOUR_MS - 1, (index, value, at) =>
       sink.sample(index, value, at),
     );
   }

@@ -4,7 +4,7 @@
 import type { MetricStats } from '../model/documents.js';
 
 /** @param at milliseconds after the hour began */
-export function sampled(stats: MetricStats | null | undefined, value: number, at: number): MetricStats {
+export function addSample(stats: MetricStats | null | undefined, value: number, at: number): MetricStats {
   if (!stats) return [1, value, 0, value, value, at, at];
   const [n, mean, m2, min, max, first, last] = stats;
   const delta = value - mean;
@@ -21,7 +21,7 @@ export function sampled(stats: MetricStats | null | undefined, value: number, at
 }
 
 /** Statistics over any span; times are milliseconds since 1970. */
-export class Running {
+export class RunningStats {
   n = 0;
   mean = 0;
   m2 = 0;

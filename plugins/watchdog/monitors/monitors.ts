@@ -115,7 +115,7 @@ export class Monitors {
       if (moved) changeSet.assign({ relook: true, reparented_at: clock.iso() });
       if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.update())) === null) continue;
       // At once, so that a wait begins now; what a crash leaves undone the next run finds by `relook`.
-      if (moved) await this.alarms.relook(changeSet.next, now);
+      if (moved) await this.alarms.reevaluateTree(changeSet.next, now);
       // It and what is below it may have left a window: due then, for the next run of the evaluator.
       const isInWindow = typeof doc.maintenance_id === 'string' || typeof doc.silence_id === 'string';
       if (isInWindow && (moved || fields.project !== undefined)) {
@@ -139,7 +139,7 @@ export class Monitors {
       await addresses.remove({ source: doc.source });
       if (doc.state === 'down') await this.#release();
       const now = clock.now();
-      const cutOff = await this.alarms.cutOff(doc.source, now);
+      const cutOff = await this.alarms.releaseBelow(doc.source, now);
       const changeSet = new MonitorChangeSet(doc, ids, now).close().assign({ deleted_at: clock.iso() });
       const same = { id: doc.id, rev: doc.rev };
       const quiet = changeSet.entries.length === 0 && doc.outbox_at === null;
@@ -151,7 +151,7 @@ export class Monitors {
       await this.#endIncident(doc);
       if (!quiet) await this.outbox.flush([changeSet.next]);
       if (doc.state === 'down') await this.#release();
-      for (const one of cutOff) await this.alarms.relook(one, now);
+      for (const one of cutOff) await this.alarms.reevaluateTree(one, now);
       return doc.source;
     }
   }
@@ -169,7 +169,7 @@ export class Monitors {
    * those whose suppressor goes now wait from now.
    */
   async #release(): Promise<void> {
-    await this.alarms.release(await this.alarms.freed(), this.deps.clock.now());
+    await this.alarms.release(await this.alarms.findReleased(), this.deps.clock.now());
   }
 
   /** An unknown parent is allowed, one of another project not. @throws ServiceError conflict, insufficient_scope */

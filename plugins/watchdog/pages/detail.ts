@@ -82,7 +82,7 @@ export async function detailView(
     timeline.page({ source: doc.source, limit: TIMELINE, ...(typeof cursor === 'string' && { cursor }) }, caller),
     tokensOf(services, doc.source, request),
     probes?.of(doc.source) ?? null,
-    services.incidents.page({ source: doc.source, limit: INCIDENTS }, caller),
+    services.incidents.listPage({ source: doc.source, limit: INCIDENTS }, caller),
   ]);
   const down = await services.explanations.explain(doc, probe !== null);
   const open = doc.state === 'down' ? incidents.items.find(({ id }) => id === doc.incident_id) : undefined;

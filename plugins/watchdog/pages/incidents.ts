@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { formPage, Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { csvOf, INCIDENT_COLUMNS, incidentRows } from '../incidents/csv.js';
+import { formatCsv, INCIDENT_COLUMNS, toIncidentRows } from '../incidents/csv.js';
 import { callerOf } from '../model/caller.js';
 import type { IncidentView } from '../model/incident.js';
 import type { WatchdogServices } from '../services.js';
@@ -60,8 +60,8 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
     problem: string | null = null,
   ): Promise<View> => {
     const caller = callerOf(request.principal);
-    const doc = await incidents.need(idOf(request), caller);
-    const [incident, told] = await Promise.all([incidents.view(doc.id, caller), incidents.told(doc)]);
+    const doc = await incidents.getIncident(idOf(request), caller);
+    const [incident, told] = await Promise.all([incidents.view(doc.id, caller), incidents.listReceivers(doc)]);
     const form = typed(request);
     return new View('incident', {
       title: `Incident of ${incident.source}`,
@@ -92,7 +92,7 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
       input: { query: joi.object({ ...filters, cursor: joi.string().max(20_000).empty('') }) },
       handle: async ({ query, principal }) => {
         const asked = query as { source?: string; open?: boolean; project?: string; cursor?: string };
-        const page = await incidents.page({ ...asked, limit: PAGE }, callerOf(principal));
+        const page = await incidents.listPage({ ...asked, limit: PAGE }, callerOf(principal));
         const { source, project } = asked;
         const only = new URLSearchParams({ ...(source && { source }), ...(project && { project }) }).toString();
         const tab = (label: string, open: boolean | undefined) => ({
@@ -121,11 +121,11 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
         let cursor: string | null = null;
         do {
           const asked = { ...(query as object), limit: SLICE, ...(cursor !== null && { cursor }) };
-          const page = await incidents.page(asked, callerOf(principal));
-          rows.push(...incidentRows(page.items));
+          const page = await incidents.listPage(asked, callerOf(principal));
+          rows.push(...toIncidentRows(page.items));
           cursor = page.next_cursor;
         } while (cursor !== null && rows.length < MOST_ROWS);
-        return text(csvOf([INCIDENT_COLUMNS, ...rows]), 'text/csv; charset=utf-8').header(
+        return text(formatCsv([INCIDENT_COLUMNS, ...rows]), 'text/csv; charset=utf-8').header(
           'content-disposition',
           'attachment; filename="incidents.csv"',
         );
@@ -136,7 +136,7 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
       { path: '/incidents/{id}', title: 'Incident', access, input: { params } },
       async (request) => {
         const cause = textOf(request, 'cause', 2_000) || null;
-        const { source } = await incidents.explain(idOf(request), cause, callerOf(request.principal));
+        const { source } = await incidents.setCause(idOf(request), cause, callerOf(request.principal));
         await audit.record(request.principal, 'incident.explained', idOf(request), { source });
         return new Redirect(incidentHref(idOf(request)), { tone: 'success', message: 'Cause saved.' });
       },
@@ -162,7 +162,7 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
       async (request) => {
         const said = textOf(request, 'text', 5_000);
         if (said === '') throw invalid({ text: 'is required' });
-        await incidents.comment(idOf(request), said, callerOf(request.principal));
+        await incidents.addComment(idOf(request), said, callerOf(request.principal));
         return new Redirect(incidentHref(idOf(request)), { tone: 'success', message: 'Comment added.' });
       },
       (request, { errors, message }) => detail(request, { text: message, ...errors }),

@@ -16,7 +16,7 @@ import {
 import { invalid } from '../../../kernel/errors.js';
 import { DAY_MS, HOUR_MS, isoOf } from '../../../lib/time.js';
 import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
-import { MOST_SOURCES, type NewWindow } from '../maintenance/windows.js';
+import { MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/windows.js';
 import { callerOf } from '../model/caller.js';
 import type { WindowView } from '../model/window.js';
 import type { WatchdogServices } from '../services.js';
@@ -80,7 +80,7 @@ function windowOf(form: Record<string, unknown>, now: number, timezone: string):
   const sources = text(form, 'sources').split(/\s+/).filter(Boolean);
   const wrong = sources.find((source) => !MONITOR_SOURCE.test(source));
   if (wrong !== undefined) throw invalid({ sources: `no source: ${wrong.slice(0, 64)}` });
-  if (sources.length > MOST_SOURCES) throw invalid({ sources: `may be ${MOST_SOURCES} at most` });
+  if (sources.length > MAX_WINDOW_SOURCES) throw invalid({ sources: `may be ${MAX_WINDOW_SOURCES} at most` });
   const [first] = sources;
   const below = form['below'] === 'true';
   if (below && sources.length > 1) throw invalid({ below: 'goes with one monitor alone' });

@@ -17,7 +17,7 @@ export function panels({ status, runs, incidents, clock }: WatchdogServices): Pa
         const [counts, health] = await Promise.all([status.counts(), runs.health()]);
         if (counts.down === 0 && health.ok) return null;
         const page = await status.page({ state: ['down'], limit: SHOWN }, SYSTEM);
-        const open = await incidents.goingOn(page.docs.flatMap(({ incident_id }) => incident_id ?? []));
+        const open = await incidents.findOpen(page.docs.flatMap(({ incident_id }) => incident_id ?? []));
         return new View('panel-down', {
           items: page.docs.map((doc) =>
             Object.assign(rowOf(doc, clock.now()), { incident: open.get(doc.incident_id ?? '') ?? null }),

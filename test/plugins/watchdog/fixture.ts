@@ -5,7 +5,7 @@ import { Scope } from '../../../kernel/container.js';
 import type { WatchdogCaller } from '../../../plugins/watchdog/model/caller.js';
 import { COLLECTIONS } from '../../../plugins/watchdog/collections.js';
 import type { WatchdogDeps } from '../../../plugins/watchdog/deps.js';
-import { heartbeatOf, type HeartbeatBody } from '../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { parseHeartbeat, type HeartbeatBody } from '../../../plugins/watchdog/heartbeat/heartbeat.js';
 import type { HeartbeatResult } from '../../../plugins/watchdog/heartbeat/intake.js';
 import { viewOf } from '../../../plugins/watchdog/model/monitor.js';
 import { buildServices, type WatchdogServices } from '../../../plugins/watchdog/services.js';
@@ -151,7 +151,7 @@ export function fixtureOn(
     notices,
     revoked,
     dead,
-    beat: (source, more = {}) => services.intake.beat(heartbeatOf({ source, ...more }), ANYONE),
+    beat: (source, more = {}) => services.intake.beat(parseHeartbeat({ source, ...more }), ANYONE),
     evaluate: async () => {
       const done = await services.evaluator.evaluate('http');
       if (done === null) throw new Error('the lease is held');

@@ -1,6 +1,6 @@
 /** What the data of `monitor.down` says about the failure (contract 30, amendments). */
 import { expect } from 'chai';
-import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import type { ReceivedHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { ANYONE, memoryFixture, MINUTE, type Fixture } from '../fixture.js';
 
@@ -13,7 +13,7 @@ describe('watchdog: reasons of alarms', () => {
 
   const fail = (more: Partial<ReceivedHeartbeat>, message: string | null = null) =>
     fixture.intake.beat(
-      { ...heartbeatOf({ source: 'db-1', status: 'error', message }, undefined, true), ...more },
+      { ...parseHeartbeat({ source: 'db-1', status: 'error', message }, undefined, true), ...more },
       ANYONE,
     );
 
@@ -53,7 +53,7 @@ describe('watchdog: reasons of alarms', () => {
   it('names the earlier report when the alarm was deferred', async () => {
     await fixture.monitors.create({ source: 'host' }, ANYONE);
     await fixture.monitors.edit('db-1', { parent_source: 'host' }, ANYONE);
-    await fixture.intake.beat(heartbeatOf({ source: 'host', status: 'error' }, undefined, true), ANYONE);
+    await fixture.intake.beat(parseHeartbeat({ source: 'host', status: 'error' }, undefined, true), ANYONE);
     await fail({ exit_code: 7 }, 'no route');
     await fixture.beat('host');
     fixture.clock.advance(2 * MINUTE);

@@ -480,7 +480,7 @@ for (const engine of STORES) {
       expect(await fixture.evaluator.evaluate('http')).to.equal(null);
       fixture.clock.advance(45_000);
       expect(await fixture.evaluator.evaluate('http')).to.not.equal(null);
-      const page = await fixture.runs.page(10, null, ANYONE);
+      const page = await fixture.runs.listPage(10, null, ANYONE);
       expect(page.items.map(({ result }) => result)).to.deep.equal(['ok', 'aborted']);
 
       const again = fixtureOn(store, fixture.clock, hang, 8);

@@ -1,6 +1,6 @@
 /** Monitors whose heartbeats are probes of the service itself (contract 30, amendments: probes). */
 import { expect } from 'chai';
-import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { ANYONE, memoryFixture, MINUTE, type Fixture } from '../fixture.js';
 
 describe('watchdog: probed monitors', () => {
@@ -9,7 +9,10 @@ describe('watchdog: probed monitors', () => {
     fixture = await memoryFixture();
   });
   const seen = (status: string, probed = true) =>
-    fixture.intake.beat({ ...heartbeatOf({ source: 'shop', status, interval: 20 }, undefined, true), probed }, ANYONE);
+    fixture.intake.beat(
+      { ...parseHeartbeat({ source: 'shop', status, interval: 20 }, undefined, true), probed },
+      ANYONE,
+    );
 
   it('are unknown, without warning or alarm, when they were not probed in time, and continue with the next probe', async () => {
     await seen('ok');

@@ -1,7 +1,7 @@
 /** Heartbeats: what is taken, kept, cut and answered (contract 30, heartbeat), on every engine. */
 import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
-import { heartbeatOf, stateOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { parseHeartbeat, getRequestedState } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { MONITOR_SOURCE } from '../../../../ports/domain/watchdog.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ANYONE, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
@@ -29,7 +29,7 @@ describe('watchdog heartbeat (pure)', () => {
 
   it('maps statuses, aliases and failed checks', () => {
     const state = (status: string | undefined, ok = true, errorIsDown = false): string =>
-      stateOf(heartbeatOf({ source: 'a', ...(status && { status }), checks: { c: { ok } } }), errorIsDown);
+      getRequestedState(parseHeartbeat({ source: 'a', ...(status && { status }), checks: { c: { ok } } }), errorIsDown);
     expect(state(undefined)).to.equal('up');
     for (const up of ['ok', 'up']) expect(state(up)).to.equal('up');
     for (const warn of ['warning', 'warn', 'error']) expect(state(warn), warn).to.equal('warning');
@@ -40,7 +40,7 @@ describe('watchdog heartbeat (pure)', () => {
   });
 
   it('counts an entry without a boolean ok as not failed and names it', () => {
-    const beat = heartbeatOf({
+    const beat = parseHeartbeat({
       source: 'a',
       checks: { db: { ok: 'no' }, disk: 7, net: { ok: true, message: 'fine' } },
     });
@@ -54,7 +54,7 @@ describe('watchdog heartbeat (pure)', () => {
   it('samples finite numbers, drops what is beyond the caps by name, and never the heartbeat', () => {
     const metrics: Record<string, unknown> = { text: '5', flag: true, none: null, constructor: 1, ['x'.repeat(65)]: 1 };
     for (let i = 0; i < 70; i++) metrics[`m${i}`] = i;
-    const beat = heartbeatOf({ source: 'a', metrics });
+    const beat = parseHeartbeat({ source: 'a', metrics });
     expect(beat.samples).to.have.lengthOf(64);
     expect(beat.samples[0]).to.deep.equal(['constructor', 1]);
     expect(beat.dropped).to.have.lengthOf(8);
@@ -64,7 +64,7 @@ describe('watchdog heartbeat (pure)', () => {
   it('takes tokens of this service out of what it keeps, and loses nothing else', () => {
     const token = `wd_live_${'a1'.repeat(21)}b`;
     const hidden = `svc_live_\u200b${'a1'.repeat(21)}b`;
-    const beat = heartbeatOf({
+    const beat = parseHeartbeat({
       source: 'a',
       message: `curl /ping/${token} failed`,
       checks: { [token]: { ok: false, message: hidden } },
@@ -81,12 +81,12 @@ describe('watchdog heartbeat (pure)', () => {
       note: { deep: ['[scrubbed]'] },
     });
     expect(beat.samples).to.deep.include(['cpu', 1]);
-    const cut = heartbeatOf({ source: 'a', message: `${'x'.repeat(980)}${token}` });
+    const cut = parseHeartbeat({ source: 'a', message: `${'x'.repeat(980)}${token}` });
     expect(cut.message).to.equal(`${'x'.repeat(980)}[scrubbed]`);
   });
 
   it('cuts a long message to 1,000 characters', () => {
-    expect(heartbeatOf({ source: 'a', message: 'x'.repeat(5000) }).message).to.have.lengthOf(1000);
+    expect(parseHeartbeat({ source: 'a', message: 'x'.repeat(5000) }).message).to.have.lengthOf(1000);
   });
 });
 
@@ -153,7 +153,7 @@ for (const engine of STORES) {
 
     it('a bound token reports for its own source only, before anything is looked up', async () => {
       const bound = { ...ANYONE, source: 'mine' };
-      const beat = (source: string) => fixture.intake.beat(heartbeatOf({ source }), bound);
+      const beat = (source: string) => fixture.intake.beat(parseHeartbeat({ source }), bound);
       expect(await codeOf(beat('other'))).to.equal('source_mismatch');
       expect(await fixture.monitors.find('other')).to.equal(null);
       expect((await beat('mine')).created).to.equal(true);
@@ -161,10 +161,10 @@ for (const engine of STORES) {
 
     it('a token of a project makes monitors of it and touches no others', async () => {
       const shop = { ...ANYONE, project: 'shop' };
-      await fixture.intake.beat(heartbeatOf({ source: 'a' }), shop);
+      await fixture.intake.beat(parseHeartbeat({ source: 'a' }), shop);
       expect((await fixture.monitor('a')).project).to.equal('shop');
       await fixture.beat('b');
-      expect(await codeOf(fixture.intake.beat(heartbeatOf({ source: 'b' }), shop))).to.equal('insufficient_scope');
+      expect(await codeOf(fixture.intake.beat(parseHeartbeat({ source: 'b' }), shop))).to.equal('insufficient_scope');
     });
 
     it('an error takes the monitor down where that is configured, with suppression and event', async () => {

@@ -1,6 +1,6 @@
 /** Events that are no alarms, and what every event says of its reason (contract 30, amendments: events). */
 import { expect } from 'chai';
-import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { ANYONE, memoryFixture, MINUTE, type Fixture } from '../fixture.js';
 
 describe('watchdog events', () => {
@@ -52,7 +52,7 @@ describe('watchdog events', () => {
     const see = async (days_left: number, status = 'ok'): Promise<void> => {
       const checks = { answer: { ok: status === 'ok' }, certificate: { ok: days_left >= 14, message: 'x' } };
       const certificate = { days_left, expires_at: '2027-01-01T00:00:00.000Z', warn_days: 14 };
-      const seen = heartbeatOf({ source: 'tls', status, checks, certificate }, undefined, true);
+      const seen = parseHeartbeat({ source: 'tls', status, checks, certificate }, undefined, true);
       await fixture.intake.beat({ ...seen, probed: true, unsure: status === 'warning' }, ANYONE);
     };
     for (const days of [20, 14, 13, 13, 8, 6, 6, 2, 0, 90, 12]) await see(days);

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { parseColumns } from '../../../../plugins/watchdog/importing/columns.js';
-import { checksOf } from '../../../../plugins/watchdog/importing/healthchecks.js';
+import { parseHealthchecks } from '../../../../plugins/watchdog/importing/healthchecks.js';
 import { NotImportable, createSource } from '../../../../plugins/watchdog/importing/imported.js';
-import { monitorsOf } from '../../../../plugins/watchdog/importing/kuma.js';
+import { parseKumaBackup } from '../../../../plugins/watchdog/importing/kuma.js';
 import { MONITOR_SOURCE } from '../../../../ports/domain/watchdog.js';
 import { ANYONE, ensured, fixtureOn, type Fixture } from '../fixture.js';
 
@@ -86,8 +86,8 @@ describe('importing monitors', () => {
 
   it('rejects an invalid export', () => {
     for (const text of ['', '[', '{}', '{"checks":3}', 'null'])
-      expect(() => checksOf(text), text).to.throw(NotImportable);
-    expect(checksOf('{"checks":[null,3,"x"]}')).to.deep.equal([]);
+      expect(() => parseHealthchecks(text), text).to.throw(NotImportable);
+    expect(parseHealthchecks('{"checks":[null,3,"x"]}')).to.deep.equal([]);
   });
 
   it('rejects a CSV file whose first line has thousands of names', () => {
@@ -99,14 +99,14 @@ describe('importing monitors', () => {
     const rows = Array.from({ length: 40 }, (_, i) => `c${i},${i === 0 ? '' : `c${i - 1}`}`).toReversed();
     const circle = ['r1,r2', 'r2,r3', 'r3,r1', 'lost,nowhere'];
     const text = ['source,parent_source,group', ...[...rows, ...circle].map((row) => `${row},true`)].join('\n');
-    const { created } = await fixture.importer.take(parseColumns(text));
+    const { created } = await fixture.importer.importAll(parseColumns(text));
     expect(created.filter((source) => source.startsWith('c'))).to.deep.equal(rows.map((_, i) => `c${i}`));
     expect(created).to.include.members(['r1', 'r2', 'r3', 'lost']);
   });
 
   it('rejects more monitors than the limit, with the number', async () => {
-    const checks = (count: number): ReturnType<typeof checksOf> =>
-      checksOf(
+    const checks = (count: number): ReturnType<typeof parseHealthchecks> =>
+      parseHealthchecks(
         JSON.stringify({
           checks: Array.from({ length: count }, (_, i) => ({
             name: `Many ${i % 2}`,
@@ -116,17 +116,17 @@ describe('importing monitors', () => {
           })),
         }),
       );
-    const refused = await fixture.importer.take(checks(10_001)).catch((error: unknown) => error);
+    const refused = await fixture.importer.importAll(checks(10_001)).catch((error: unknown) => error);
     expect((refused as { fields?: object }).fields).to.deep.equal({
       file: 'has 10001 monitors; one import takes at most 10000: split the file',
     });
     const told: string[] = [];
-    await fixture.importer.take(checks(250), (done, all) => told.push(`${done} of ${all}`));
+    await fixture.importer.importAll(checks(250), (done, all) => told.push(`${done} of ${all}`));
     expect(told).to.deep.equal(['100 of 250', '200 of 250']);
   });
 
   it('takes checks over with schedule and period, and reports what has no counterpart', async () => {
-    const report = await fixture.importer.take(checksOf(CHECKS));
+    const report = await fixture.importer.importAll(parseHealthchecks(CHECKS));
     expect(report.created).to.deep.equal(['nightly-backup', 'every-ten', 'odd']);
     expect(await fixture.monitor('nightly-backup')).to.include({
       name: 'Nightly backup (Berlin)',
@@ -150,13 +150,13 @@ describe('importing monitors', () => {
       'odd: Left out',
     ])
       expect(notes).to.include(told);
-    expect(await fixture.addresses.sourceOf(UUID)).to.equal('nightly-backup');
+    expect(await fixture.addresses.findSource(UUID)).to.equal('nightly-backup');
   });
 
   it('does so once: the second time everything is known, and another of the same name gets a number', async () => {
     await fixture.beat('cron');
-    expect((await fixture.importer.take(monitorsOf(BACKUP))).created).to.include('cron-2');
-    const again = await fixture.importer.take(monitorsOf(BACKUP));
+    expect((await fixture.importer.importAll(parseKumaBackup(BACKUP))).created).to.include('cron-2');
+    const again = await fixture.importer.importAll(parseKumaBackup(BACKUP));
     expect(again.created).to.deep.equal([]);
     expect(again.known).to.have.lengthOf(6);
   });
@@ -171,7 +171,7 @@ describe('importing monitors', () => {
       summary: () => '',
       href: () => '/',
     });
-    const report = await fixture.importer.take(monitorsOf(BACKUP));
+    const report = await fixture.importer.importAll(parseKumaBackup(BACKUP));
     expect(report.created[0]).to.equal('all-of-it');
     expect((await fixture.monitor('shop')).parent_source).to.equal('all-of-it');
     expect(saved.get('shop')).to.deep.equal({
@@ -206,7 +206,7 @@ describe('importing monitors', () => {
     ] as const) {
       const monitor = { id: 1, name: 'a', type: 'http', url: 'https://a.test/', ...scheme };
       const secrets = { basic_auth_user: 'corp', basic_auth_pass: 'hunter2', headers: '{"X-Key":"k"}' };
-      const [one] = monitorsOf(JSON.stringify({ monitorList: [{ ...monitor, ...secrets }] }));
+      const [one] = parseKumaBackup(JSON.stringify({ monitorList: [{ ...monitor, ...secrets }] }));
       const headers = { 'X-Key': 'k', ...(sent && { Authorization: `Basic ${basic}` }) };
       expect(one?.probe).to.deep.include({ headers });
       expect(
@@ -217,10 +217,10 @@ describe('importing monitors', () => {
   });
 
   it('addresses go with their monitor', async () => {
-    await fixture.importer.take(monitorsOf(BACKUP));
-    expect(await fixture.addresses.sourceOf(PUSH)).to.equal('cron');
-    expect(await fixture.addresses.sourceOf(`${PUSH}x`)).to.equal(null);
+    await fixture.importer.importAll(parseKumaBackup(BACKUP));
+    expect(await fixture.addresses.findSource(PUSH)).to.equal('cron');
+    expect(await fixture.addresses.findSource(`${PUSH}x`)).to.equal(null);
     await fixture.monitors.remove('cron', ANYONE);
-    expect(await fixture.addresses.sourceOf(PUSH)).to.equal(null);
+    expect(await fixture.addresses.findSource(PUSH)).to.equal(null);
   });
 });

@@ -1,7 +1,7 @@
 /** What an import reports, since it has no counterpart (contract 30, amendments; field reports W31 and W33). */
 import { expect } from 'chai';
-import { checksOf } from '../../../../plugins/watchdog/importing/healthchecks.js';
-import { monitorsOf } from '../../../../plugins/watchdog/importing/kuma.js';
+import { parseHealthchecks } from '../../../../plugins/watchdog/importing/healthchecks.js';
+import { parseKumaBackup } from '../../../../plugins/watchdog/importing/kuma.js';
 
 const HTTP = { id: 1, name: 'Shop', type: 'http', url: 'https://a.example/', interval: 60, active: true };
 const JSON_QUERY = { ...HTTP, type: 'json-query', jsonPath: '$.state', expectedValue: 'green' };
@@ -88,7 +88,7 @@ const OF_HEALTHCHECKS: readonly [check: object, note: RegExp][] = [
 describe('what an import reports', () => {
   for (const [monitor, note, probe] of OF_KUMA) {
     it(`of Uptime Kuma: ${note.source}`, () => {
-      const [one] = monitorsOf(JSON.stringify([monitor]));
+      const [one] = parseKumaBackup(JSON.stringify([monitor]));
       expect(
         one?.notes.some((text) => note.test(text)),
         one?.notes.join('\n'),
@@ -100,7 +100,7 @@ describe('what an import reports', () => {
   for (const [check, note] of OF_HEALTHCHECKS) {
     it(`of Healthchecks: ${note.source}`, () => {
       const uuid = '803f680d-e89b-492b-82ef-2be7b774a92d';
-      const [one] = checksOf(JSON.stringify([{ name: 'Nightly', uuid, timeout: 60, grace: 60, ...check }]));
+      const [one] = parseHealthchecks(JSON.stringify([{ name: 'Nightly', uuid, timeout: 60, grace: 60, ...check }]));
       expect(
         one?.notes.some((text) => note.test(text)),
         one?.notes.join('\n'),
@@ -135,7 +135,7 @@ describe('what an import reports', () => {
     ],
   ] as const)
     it(`makes ${JSON.stringify(probe)} of ${monitor.type}`, () => {
-      const [one] = monitorsOf(JSON.stringify([{ ...HTTP, ...monitor }]));
+      const [one] = parseKumaBackup(JSON.stringify([{ ...HTTP, ...monitor }]));
       expect(one?.probe).to.deep.include(probe);
       expect(one?.notes).to.deep.equal([]);
     });
@@ -144,7 +144,7 @@ describe('what an import reports', () => {
     const secret = 'hunter2';
     for (const type of ['postgres', 'mysql', 'redis', 'mongodb']) {
       const databaseConnectionString = `${type}://user:${secret}@db.example/x`;
-      const [one] = monitorsOf(JSON.stringify([{ ...HTTP, type, databaseConnectionString }]));
+      const [one] = parseKumaBackup(JSON.stringify([{ ...HTTP, type, databaseConnectionString }]));
       // Identities are hashed where they are stored.
       expect(JSON.stringify({ ...one, identities: [] })).to.not.include(secret);
     }
@@ -174,7 +174,7 @@ describe('what an import reports', () => {
         dns_resolve_type: 'MX',
       },
     ];
-    expect(monitorsOf(JSON.stringify(all)).flatMap(({ notes }) => notes)).to.deep.equal([]);
+    expect(parseKumaBackup(JSON.stringify(all)).flatMap(({ notes }) => notes)).to.deep.equal([]);
   });
 
   for (const [timeout, timeout_ms] of [
@@ -185,7 +185,7 @@ describe('what an import reports', () => {
     ['8.2', 8_200],
   ] as const) {
     it(`takes a time-out of ${timeout} s as whole milliseconds`, () => {
-      expect(monitorsOf(JSON.stringify([{ ...HTTP, timeout }]))[0]?.probe).to.include({ timeout_ms });
+      expect(parseKumaBackup(JSON.stringify([{ ...HTTP, timeout }]))[0]?.probe).to.include({ timeout_ms });
     });
   }
 });

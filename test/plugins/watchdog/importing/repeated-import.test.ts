@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { parseColumns } from '../../../../plugins/watchdog/importing/columns.js';
-import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { invalid } from '../../../../kernel/errors.js';
-import { checksOf } from '../../../../plugins/watchdog/importing/healthchecks.js';
-import { monitorsOf, parseKumaTables } from '../../../../plugins/watchdog/importing/kuma.js';
+import { parseHealthchecks } from '../../../../plugins/watchdog/importing/healthchecks.js';
+import { parseKumaBackup, parseKumaTables } from '../../../../plugins/watchdog/importing/kuma.js';
 import { ANYONE, ensured, fixtureOn, HOUR, type Fixture } from '../fixture.js';
 
 const PUSH = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF';
@@ -32,7 +32,8 @@ describe('importing monitors again', () => {
   });
   afterEach(() => fixture.settled());
 
-  const kuma = (...monitorList: object[]): ReturnType<typeof monitorsOf> => monitorsOf(JSON.stringify({ monitorList }));
+  const kuma = (...monitorList: object[]): ReturnType<typeof parseKumaBackup> =>
+    parseKumaBackup(JSON.stringify({ monitorList }));
 
   it('recognizes names that make the same source, names of other scripts and rejected push tokens', async () => {
     const given = kuma(
@@ -44,10 +45,10 @@ describe('importing monitors again', () => {
       { id: 6, name: 'Token short', type: 'push', pushToken: 'abc', interval: 60 },
       { id: 7, name: 'Token short', type: 'push', pushToken: null, interval: 60 },
     );
-    const first = await fixture.importer.take(given);
+    const first = await fixture.importer.importAll(given);
     expect(first.created).to.have.lengthOf(7);
     for (let run = 2; run <= 4; run++) {
-      const again = await fixture.importer.take(given);
+      const again = await fixture.importer.importAll(given);
       expect(again, `run ${run}`).to.deep.include({ created: [], updated: [] });
       expect(again.known.toSorted()).to.deep.equal(first.created.toSorted());
       expect(again.notes).to.deep.equal(first.notes);
@@ -62,7 +63,9 @@ describe('importing monitors again', () => {
         throw invalid({ 'probe.kind': 'icmp cannot be used: this system has no ping' });
       },
     });
-    const report = await fixture.importer.take(kuma({ id: 1, name: 'Rack', type: 'ping', hostname: 'rack.example' }));
+    const report = await fixture.importer.importAll(
+      kuma({ id: 1, name: 'Rack', type: 'ping', hostname: 'rack.example' }),
+    );
     expect(report).to.deep.include({ created: ['rack'] });
     expect(report.notes.map(({ note }) => note).join()).to.include('this system has no ping');
     expect(saved.has('rack')).to.equal(false);
@@ -81,8 +84,8 @@ describe('importing monitors again', () => {
       headers: '{"X-Key":"k"}',
     };
     const cron = { id: 2, name: 'Cron', type: 'push', pushToken: PUSH, interval: 300 };
-    await fixture.importer.take(kuma(shop, cron, { id: 3, name: 'Shops', type: 'group' }));
-    const again = await fixture.importer.take(
+    await fixture.importer.importAll(kuma(shop, cron, { id: 3, name: 'Shops', type: 'group' }));
+    const again = await fixture.importer.importAll(
       kuma(
         { ...shop, name: 'Our shop', url: 'https://a.example/', interval: 120, parent: 3, headers: null },
         { ...cron, interval: DAY, description: 'Nightly' },
@@ -93,7 +96,7 @@ describe('importing monitors again', () => {
     expect(await fixture.monitor('shop')).to.include({ name: 'Our shop', parent_source: 'shops' });
     expect(saved.get('shop')).to.include({ interval_seconds: 120, headers: null });
     expect(await fixture.monitor('cron')).to.include({ period_seconds: DAY, description: 'Nightly' });
-    const paused = await fixture.importer.take(kuma({ ...shop, name: 'Our shop', active: 0 }));
+    const paused = await fixture.importer.importAll(kuma({ ...shop, name: 'Our shop', active: 0 }));
     expect(paused.notes.map(({ note }) => note)).to.include('It was paused: no probe was made of it.');
     expect(saved.has('shop')).to.equal(false);
     expect((await fixture.monitor('shop')).parent_source).to.equal('shops');
@@ -101,9 +104,13 @@ describe('importing monitors again', () => {
 
   it('follows a schedule that became a period, and keeps state and heartbeats', async () => {
     const check = { name: 'Backup', uuid: '803f680d-e89b-492b-82ef-2be7b774a92d', grace: 600 };
-    await fixture.importer.take(checksOf(JSON.stringify([{ ...check, schedule: '0 3 * * *', tz: 'Europe/Berlin' }])));
+    await fixture.importer.importAll(
+      parseHealthchecks(JSON.stringify([{ ...check, schedule: '0 3 * * *', tz: 'Europe/Berlin' }])),
+    );
     await fixture.beat('backup');
-    const again = await fixture.importer.take(checksOf(JSON.stringify([{ ...check, timeout: DAY, tags: 'a b' }])));
+    const again = await fixture.importer.importAll(
+      parseHealthchecks(JSON.stringify([{ ...check, timeout: DAY, tags: 'a b' }])),
+    );
     expect(again.updated).to.deep.equal(['backup']);
     const monitor = await fixture.monitor('backup');
     expect(monitor).to.include({ state: 'up', schedule: null, period_seconds: DAY, grace_seconds: 600 });
@@ -113,20 +120,20 @@ describe('importing monitors again', () => {
   it('makes a monitor again after its deletion, and never writes one of the same name that it did not make', async () => {
     const shop = { id: 1, name: 'shop', type: 'http', url: 'https://a.example/' };
     await fixture.beat('shop');
-    expect((await fixture.importer.take(kuma(shop))).created).to.deep.equal(['shop-2']);
+    expect((await fixture.importer.importAll(kuma(shop))).created).to.deep.equal(['shop-2']);
     // Another installation has the same ids.
     const other = { id: 1, name: 'Mail', type: 'port', hostname: 'mail.example', port: 25 };
-    expect((await fixture.importer.take(kuma(other))).created).to.deep.equal(['mail']);
-    await fixture.importer.take(kuma({ id: 2, name: 'Ours', type: 'group' }));
-    expect((await fixture.importer.take(kuma({ id: 2, name: 'Theirs', type: 'group' }))).created).to.deep.equal([
+    expect((await fixture.importer.importAll(kuma(other))).created).to.deep.equal(['mail']);
+    await fixture.importer.importAll(kuma({ id: 2, name: 'Ours', type: 'group' }));
+    expect((await fixture.importer.importAll(kuma({ id: 2, name: 'Theirs', type: 'group' }))).created).to.deep.equal([
       'theirs',
     ]);
     await fixture.probed.remove('shop-2', ANYONE);
-    expect((await fixture.importer.take(kuma(shop))).created).to.deep.equal(['shop-2']);
+    expect((await fixture.importer.importAll(kuma(shop))).created).to.deep.equal(['shop-2']);
   });
 
   it('keeps the period of a push monitor, and its retries as the grace', async () => {
-    await fixture.importer.take(
+    await fixture.importer.importAll(
       kuma(
         { id: 1, name: 'Daily', type: 'push', pushToken: PUSH, interval: DAY, maxretries: 0 },
         {
@@ -152,9 +159,9 @@ describe('importing monitors again', () => {
 
   it('learns the interval of a check whose schedule is not taken, and raises no alarm before', async () => {
     const check = { name: 'Odd', uuid: '803f680d-e89b-492b-82ef-2be7b774a92d', schedule: 'Mon..Fri 12:00', tz: 'UTC' };
-    const report = await fixture.importer.take(checksOf(JSON.stringify([check])));
+    const report = await fixture.importer.importAll(parseHealthchecks(JSON.stringify([check])));
     expect(report.notes.map(({ note }) => note).join()).to.match(/^Left out.*schedule/);
-    await fixture.intake.beat(heartbeatOf({ source: 'odd' }), ANYONE, { run: null, interval: null });
+    await fixture.intake.beat(parseHeartbeat({ source: 'odd' }), ANYONE, { run: null, interval: null });
     fixture.clock.advance(100 * HOUR);
     await fixture.evaluate();
     expect((await fixture.monitor('odd')).state).to.equal('up');
@@ -167,7 +174,7 @@ describe('importing monitors again', () => {
       'web-1;"Web; ""one""";3600;60;prod,web;rack;;;',
       ';Shop;;;;;https://shop.example/;200;red',
     ].join('\r\n');
-    const report = await fixture.importer.take(parseColumns(`\ufeff${csv}\r\n`));
+    const report = await fixture.importer.importAll(parseColumns(`\ufeff${csv}\r\n`));
     expect(report).to.deep.include({ created: ['shop'], known: ['web-1'], updated: ['web-1'] });
     expect(report.notes).to.deep.equal([{ monitor: 'shop', note: 'There is no column colour.' }]);
     expect(await fixture.monitor('web-1')).to.include({
@@ -177,7 +184,7 @@ describe('importing monitors again', () => {
     });
     expect((await fixture.monitor('web-1')).tags).to.deep.equal(['prod', 'web']);
     expect(saved.get('shop')).to.deep.equal({ kind: 'http', url: 'https://shop.example/', expected_status: '200' });
-    expect((await fixture.importer.take(parseColumns(csv))).created).to.deep.equal([]);
+    expect((await fixture.importer.importAll(parseColumns(csv))).created).to.deep.equal([]);
   });
 
   it('imports the same monitor from each format of Uptime Kuma', () => {
@@ -202,7 +209,7 @@ describe('importing monitors again', () => {
       accepted_statuscodes_json: JSON.stringify(accepted_statuscodes),
       active: 1,
     };
-    const [expected] = monitorsOf(JSON.stringify({ monitorList: [api] }));
+    const [expected] = parseKumaBackup(JSON.stringify({ monitorList: [api] }));
     expect(expected?.probe).to.deep.include({ timeout_ms: 16_100, expected_status: '200-299,401', insecure: true });
     expect(expected?.fields.tags).to.deep.equal(['region:eu']);
     const tables = {
@@ -214,11 +221,11 @@ describe('importing monitors again', () => {
     const cells = Object.values(row).map((value) => `"${String(value).replaceAll('"', '""')}"`);
     const csv = `${Object.keys(row).join()}\n${cells.join()}\n`;
     for (const [format, found] of [
-      ['the event of the API', monitorsOf(JSON.stringify({ 7: api }))],
-      ['a list', monitorsOf(JSON.stringify([api]))],
+      ['the event of the API', parseKumaBackup(JSON.stringify({ 7: api }))],
+      ['a list', parseKumaBackup(JSON.stringify([api]))],
       ['the database', parseKumaTables(tables)],
     ] as const)
       expect(found, format).to.deep.equal([expected]);
-    expect(monitorsOf(csv)[0]?.probe).to.deep.equal(expected?.probe);
+    expect(parseKumaBackup(csv)[0]?.probe).to.deep.equal(expected?.probe);
   });
 });

@@ -1,8 +1,8 @@
 /** Incidents: each down with its length, its alarm, who was told and what people say, on every engine (contract 30). */
 import { expect } from 'chai';
 import type { AlarmWord } from '../../../../ports/domain/alarms/receivers.js';
-import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import { csvOf, incidentRows } from '../../../../plugins/watchdog/incidents/csv.js';
+import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { formatCsv, toIncidentRows } from '../../../../plugins/watchdog/incidents/csv.js';
 import type { IncidentView } from '../../../../plugins/watchdog/model/incident.js';
 import { dailyUptime } from '../../../../plugins/watchdog/model/uptime.js';
 import { isoOf } from '../../../../lib/time.js';
@@ -18,9 +18,9 @@ for (const engine of STORES) {
     useStore(engine, (store) => (fixture = fixtureOn(store)), { end: () => fixture.settled() });
 
     const all = async (query: object = {}): Promise<IncidentView[]> =>
-      (await fixture.incidents.page(query, ANYONE)).items;
+      (await fixture.incidents.listPage(query, ANYONE)).items;
     const fail = (source: string, message: string) =>
-      fixture.intake.beat(heartbeatOf({ source, status: 'error', message }, undefined, true), ANYONE);
+      fixture.intake.beat(parseHeartbeat({ source, status: 'error', message }, undefined, true), ANYONE);
 
     it('starts with the silence, records its alarm, and ends with the heartbeat', async () => {
       await fixture.beat('a', { interval: 60 });
@@ -89,8 +89,8 @@ for (const engine of STORES) {
       await fail('a', 'x');
       await fixture.settled();
       const [{ id } = { id: '' }] = await all();
-      await fixture.incidents.explain(id, 'A full disk', ANYONE);
-      await fixture.incidents.comment(id, 'Cleaned up', ANYONE);
+      await fixture.incidents.setCause(id, 'A full disk', ANYONE);
+      await fixture.incidents.addComment(id, 'Cleaned up', ANYONE);
       const doc = await fixture.monitors.need('a', ANYONE);
       const outbox = [
         {
@@ -124,7 +124,7 @@ for (const engine of STORES) {
       await fixture.beat('a');
       await fixture.settled();
       const [{ id } = { id: '' }] = await all();
-      const told = await fixture.incidents.told(await fixture.incidents.need(id, ANYONE));
+      const told = await fixture.incidents.listReceivers(await fixture.incidents.getIncident(id, ANYONE));
       expect(told.map(({ event, name }) => `${event} ${name}`)).to.deep.equal([
         'monitor.down hook of evt_',
         'monitor.recovered hook of evt_',
@@ -135,9 +135,9 @@ for (const engine of STORES) {
       await fail('a', 'x');
       await fixture.settled();
       const caller = { ...ANYONE, project: 'shop' };
-      expect((await fixture.incidents.page({}, caller)).items).to.deep.equal([]);
+      expect((await fixture.incidents.listPage({}, caller)).items).to.deep.equal([]);
       const [{ id } = { id: '' }] = await all();
-      const error: unknown = await fixture.incidents.need(id, caller).catch((fault: unknown) => fault);
+      const error: unknown = await fixture.incidents.getIncident(id, caller).catch((fault: unknown) => fault);
       expect(error).to.have.property('status').that.is.oneOf([403, 404]);
     });
 
@@ -160,7 +160,7 @@ for (const engine of STORES) {
       const over = await fixture.incidents.acknowledge(id, true, mia);
       expect(over).to.include({ acknowledged_by: 'mia', acknowledged_at: fixture.clock.iso() });
       const { incident_id } = await fixture.monitors.need('a', ANYONE);
-      expect((await fixture.incidents.goingOn([String(incident_id)])).get(id)?.acknowledged_by).to.equal('mia');
+      expect((await fixture.incidents.findOpen([String(incident_id)])).get(id)?.acknowledged_by).to.equal('mia');
       expect((await fixture.monitor('a')).alarm, 'the alarm stays as it was').to.equal('open');
       const back = await fixture.incidents.acknowledge(id, false, mia);
       expect(back).to.include({ acknowledged_by: null, acknowledged_at: null });
@@ -180,16 +180,16 @@ for (const engine of STORES) {
       await fixture.settled();
       const refused: unknown = await fixture.incidents.acknowledge(id, true, mia).catch((fault: unknown) => fault);
       expect(refused).to.include({ status: 409, code: 'conflict' });
-      expect(await fixture.incidents.goingOn([id])).to.have.property('size', 0);
+      expect(await fixture.incidents.findOpen([id])).to.have.property('size', 0);
     });
   });
 }
 
 describe('incidents (pure)', () => {
   it('a table holds no formulas and no broken rows', () => {
-    expect(csvOf([['\uff1d1', 'a;=1']])).to.equal(`"'\uff1d1","a;'=1"\r\n`);
-    expect(csvOf([['=1+1', 'a"b', null, -1, true, '-x']])).to.equal(`"'=1+1","a""b",,"-1","true","'-x"\r\n`);
-    expect(incidentRows([])).to.deep.equal([]);
+    expect(formatCsv([['\uff1d1', 'a;=1']])).to.equal(`"'\uff1d1","a;'=1"\r\n`);
+    expect(formatCsv([['=1+1', 'a"b', null, -1, true, '-x']])).to.equal(`"'=1+1","a""b",,"-1","true","'-x"\r\n`);
+    expect(toIncidentRows([])).to.deep.equal([]);
   });
 
   it('the uptime of each day is kept for 400 of them', async () => {
@@ -202,7 +202,7 @@ describe('incidents (pure)', () => {
     for (let day = 0; day < 420; day++) {
       await fixture.beat('a', { status: 'ok' });
       fixture.clock.advance(DAY - HOUR);
-      await fixture.intake.beat(heartbeatOf({ source: 'a', status: 'error' }, undefined, true), ANYONE);
+      await fixture.intake.beat(parseHeartbeat({ source: 'a', status: 'error' }, undefined, true), ANYONE);
       fixture.clock.advance(HOUR);
     }
     await fixture.beat('a');

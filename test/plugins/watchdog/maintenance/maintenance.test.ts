@@ -1,6 +1,6 @@
 /** Maintenance windows (contract 30, beyond the specification), on every engine. */
 import { expect } from 'chai';
-import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import type { NewWindow } from '../../../../plugins/watchdog/maintenance/windows.js';
 import type { WatchdogCaller } from '../../../../plugins/watchdog/model/caller.js';
 import type { WindowDoc, WindowView } from '../../../../plugins/watchdog/model/window.js';
@@ -62,7 +62,7 @@ for (const engine of STORES) {
       await open({ sources: ['silent', 'well', 'failed'] });
       fixture.clock.advance(HOUR - 1000);
       await fixture.beat('well', { interval: 60 });
-      await fixture.intake.beat(heartbeatOf({ source: 'failed', status: 'error' }, undefined, true), ANYONE);
+      await fixture.intake.beat(parseHeartbeat({ source: 'failed', status: 'error' }, undefined, true), ANYONE);
       expect(await fixture.monitor('failed')).to.include({ state: 'maintenance', last_status: 'error' });
       await fixture.evaluate();
       expect(told()).to.deep.equal([]);
@@ -158,7 +158,7 @@ for (const engine of STORES) {
       for (const source of ['rack', 'shelf']) await fixture.monitors.create({ source, project: 'shop' }, ANYONE);
       for (const source of ['moved', 'left']) {
         await fixture.monitors.create({ source, parent_source: 'rack', project: 'shop' }, ANYONE);
-        await fixture.intake.beat(heartbeatOf({ source, interval: 60 }), ANYONE);
+        await fixture.intake.beat(parseHeartbeat({ source, interval: 60 }), ANYONE);
       }
       await fixture.monitors.create({ source: 'below', parent_source: 'moved', project: 'shop' }, ANYONE);
       await open({ subtree: 'rack' }, { ...ANYONE, project: 'shop' });

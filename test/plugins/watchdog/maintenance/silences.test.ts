@@ -1,6 +1,6 @@
 /** Silences (contract 30, amendments: silence and maintenance), on every engine. */
 import { expect } from 'chai';
-import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import type { NewWindow } from '../../../../plugins/watchdog/maintenance/windows.js';
 import { MIGRATIONS } from '../../../../plugins/watchdog/migrations.js';
 import type { WindowDoc, WindowView } from '../../../../plugins/watchdog/model/window.js';
@@ -72,7 +72,7 @@ for (const engine of STORES) {
     });
 
     it('hold warnings and words of certificates back, and send what still holds at their end', async () => {
-      const probed = heartbeatOf(
+      const probed = parseHeartbeat(
         {
           source: 'tls',
           status: 'ok',

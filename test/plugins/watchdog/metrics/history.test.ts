@@ -1,8 +1,8 @@
 /** Metric history, baseline and deviation (contract 30, metrics), against plain sums over every sample. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { baselineOf, bucketSeconds, deviationOf } from '../../../../plugins/watchdog/metrics/history.js';
-import { Running, sampled } from '../../../../plugins/watchdog/metrics/stats.js';
+import { toBaseline, getBucketSeconds, getDeviation } from '../../../../plugins/watchdog/metrics/history.js';
+import { RunningStats, addSample } from '../../../../plugins/watchdog/metrics/stats.js';
 import type { MetricStats } from '../../../../plugins/watchdog/model/documents.js';
 import { ANYONE, HOUR, memoryFixture, MINUTE, type Fixture } from '../fixture.js';
 
@@ -17,10 +17,10 @@ describe('watchdog statistics', () => {
         fc.nat(59),
         (values, cut) => {
           const parts = [values.slice(0, cut), values.slice(cut)].filter((part) => part.length > 0);
-          const all = new Running();
+          const all = new RunningStats();
           for (const part of parts) {
             let stats: MetricStats | null = null;
-            for (const [i, value] of part.entries()) stats = sampled(stats, value, i);
+            for (const [i, value] of part.entries()) stats = addSample(stats, value, i);
             all.addHour(stats as MetricStats, 0);
           }
           const mean = values.reduce((a, b) => a + b, 0) / values.length;
@@ -40,18 +40,18 @@ describe('watchdog statistics', () => {
         fc.integer({ min: 1, max: 336 * HOUR }),
         fc.integer({ min: 1, max: 1000 }),
         (from, length, points) => {
-          const width = bucketSeconds(from, from + length, points) * 1000;
+          const width = getBucketSeconds(from, from + length, points) * 1000;
           expect(Math.floor((from + length) / width) - Math.floor(from / width) + 1).to.be.at.most(points);
         },
       ),
     );
-    expect(bucketSeconds(0, 24 * HOUR - 1, 300)).to.equal(300);
-    expect(bucketSeconds(0, HOUR, 1000, 60)).to.equal(60);
+    expect(getBucketSeconds(0, 24 * HOUR - 1, 300)).to.equal(300);
+    expect(getBucketSeconds(0, HOUR, 1000, 60)).to.equal(60);
   });
 
   it('explains why a deviation is significant, or not', () => {
     const base = { days: 7, n: 100, mean: 50, stddev: 2, min: 40, max: 60, sufficient: true };
-    expect(deviationOf(60, base)).to.deep.equal({
+    expect(getDeviation(60, base)).to.deep.equal({
       value: 60,
       absolute: 10,
       ratio: 1.2,
@@ -61,16 +61,16 @@ describe('watchdog statistics', () => {
       significant: true,
       reason: 'significant',
     });
-    expect(deviationOf(55, base)).to.include({ reason: 'within_band', significant: false });
-    expect(deviationOf(53, { ...base, stddev: 0.5 })).to.include({ reason: 'small_change', significant: false });
-    expect(deviationOf(60, { ...base, sufficient: false })).to.include({ reason: 'insufficient_data' });
-    expect(deviationOf(1, { ...base, mean: 0, stddev: 0.1 })).to.include({
+    expect(getDeviation(55, base)).to.include({ reason: 'within_band', significant: false });
+    expect(getDeviation(53, { ...base, stddev: 0.5 })).to.include({ reason: 'small_change', significant: false });
+    expect(getDeviation(60, { ...base, sufficient: false })).to.include({ reason: 'insufficient_data' });
+    expect(getDeviation(1, { ...base, mean: 0, stddev: 0.1 })).to.include({
       ratio: null,
       percent: null,
       significant: false,
     });
-    expect(deviationOf(50, { ...base, stddev: 0, min: 50, max: 50 })).to.include({ zscore: 0, direction: 'equal' });
-    expect(baselineOf(undefined)).to.deep.include({ n: 0, mean: null, sufficient: false });
+    expect(getDeviation(50, { ...base, stddev: 0, min: 50, max: 50 })).to.include({ zscore: 0, direction: 'equal' });
+    expect(toBaseline(undefined)).to.deep.include({ n: 0, mean: null, sufficient: false });
   });
 });
 

@@ -1,7 +1,7 @@
 /** The uptime of days in `/status`, on every engine: the figures of the page, for who asks (contract 30, endpoints). */
 import { expect } from 'chai';
 import type { ServiceError } from '../../../../kernel/errors.js';
-import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { freshMonitor } from '../../../../plugins/watchdog/model/monitor.js';
 import { uptimeDays, uptimeOf, type UptimeDays } from '../../../../plugins/watchdog/model/uptime.js';
 import { DailyUptimes } from '../../../../plugins/watchdog/monitors/daily-uptimes.js';
@@ -35,7 +35,7 @@ for (const engine of STORES) {
         fixture.clock.advance(5 * HOUR);
       }
       for (const source of ['m-03', 'm-07']) {
-        await fixture.intake.beat(heartbeatOf({ source, status: 'error' }, undefined, true), ANYONE);
+        await fixture.intake.beat(parseHeartbeat({ source, status: 'error' }, undefined, true), ANYONE);
         fixture.clock.advance(7 * HOUR);
         await fixture.beat(source, { status: 'ok' });
       }

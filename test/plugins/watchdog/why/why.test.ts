@@ -1,7 +1,7 @@
 /** Why a monitor is down, in one sentence, and what changed before it (contract 30). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { span } from '../../../../plugins/watchdog/model/why.js';
 import { ANYONE, ensured, HOUR, MINUTE, fixtureOn, type Fixture } from '../fixture.js';
 
@@ -13,7 +13,7 @@ describe('why a monitor is down', () => {
   const why = async (source: string, probed = false): Promise<string | undefined> =>
     (await fixture.explanations.explain(await fixture.monitors.need(source, ANYONE), probed))?.why;
   const fail = (source: string, message: string | null) =>
-    fixture.intake.beat(heartbeatOf({ source, status: 'error', message }, undefined, true), ANYONE);
+    fixture.intake.beat(parseHeartbeat({ source, status: 'error', message }, undefined, true), ANYONE);
 
   it('spans have two units', () => {
     expect([0, 999, 344_000, 3_600_000, 90_061_000, 86_405_000].map(span)).to.deep.equal([
