@@ -31,8 +31,8 @@ import { ERRORS } from './model/caller.js';
 import { STATES } from './model/documents.js';
 import { parseHeartbeat } from './heartbeat/heartbeat.js';
 import { buildImportCommands } from './importing/commands.js';
-import { viewOf } from './model/monitor.js';
-import { firstHeartbeatCommand } from './monitors/first-heartbeat.js';
+import { toMonitorView } from './model/monitor.js';
+import { buildFirstHeartbeatCommand } from './monitors/first-heartbeat.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
 import { addMonitorGauges } from './metrics/monitor-gauges.js';
@@ -42,11 +42,11 @@ import { buildMaintenanceRoutes } from './http/maintenance-routes.js';
 import { buildPingUrlRoutes } from './http/ping-urls.js';
 import { routes } from './http/routes.js';
 import { buildServices, type WatchdogServices } from './services.js';
-import { monitorTopics } from './pages/live.js';
-import { projectPart } from './pages/project-part.js';
-import { monitorSearch } from './pages/search.js';
+import { buildMonitorTopics } from './pages/live.js';
+import { createProjectPart } from './pages/project-part.js';
+import { createMonitorSearch } from './pages/search.js';
 
-const EVALUATE_MS = 60_000;
+const EVALUATE_INTERVAL_MS = 60_000;
 /** A run over everything at once, after a long outage, with its cleanup. */
 const EVALUATE_TIMEOUT_MS = 300_000;
 
@@ -77,9 +77,9 @@ const config = joi.object({
 });
 
 /** The service itself, which sees every project. */
-const EVERYBODY = { name: 'system', token: null, project: null, source: null };
+const SYSTEM_CALLER = { name: 'system', token: null, project: null, source: null };
 
-function api({
+function buildApi({
   evaluator,
   monitors,
   adoption,
@@ -94,7 +94,7 @@ function api({
       const heartbeat = parseHeartbeat(observation, undefined, true);
       const taken = await intake.observe(
         { ...heartbeat, probed: true, unsure: observation.status === 'warning' },
-        EVERYBODY,
+        SYSTEM_CALLER,
       );
       if (taken) beats();
       return taken;
@@ -105,22 +105,22 @@ function api({
       if (checkIn.phase !== 'start') beats();
     },
     create: (fields, actor) => monitors.create(fields, { name: actor, token: null, project: null, source: null }),
-    runs: async (limit) => (await runs.listPage(limit, null, EVERYBODY)).items,
+    runs: async (limit) => (await runs.listPage(limit, null, SYSTEM_CALLER)).items,
     find: async (source) => {
       const doc = await monitors.find(source);
-      return doc === null ? null : viewOf(doc);
+      return doc === null ? null : toMonitorView(doc);
     },
     monitors: async (query = {}) => {
-      const { items, next } = await monitors.page(query);
-      return { items: items.map(viewOf), next };
+      const { items, next } = await monitors.listPage(query);
+      return { items: items.map(toMonitorView), next };
     },
-    conditions: (query) => conditions.of(query),
-    adoption: (project) => adoption.of(project),
+    conditions: (query) => conditions.findConditions(query),
+    adoption: (project) => adoption.getAdoption(project),
   };
 }
 
-function metricsOf(metrics: Metrics, { status, runs, outbox }: WatchdogServices): void {
-  metrics.gauges('aos_watchdog_monitors', 'Monitors, by state', 'state', STATES, () => status.counts());
+function addMetrics(metrics: Metrics, { status, runs, outbox }: WatchdogServices): void {
+  metrics.gauges('aos_watchdog_monitors', 'Monitors, by state', 'state', STATES, () => status.getCounts());
   metrics.gauge(
     'aos_watchdog_evaluator_age_seconds',
     'Since the last run of the evaluator that went well; NaN: there was none',
@@ -129,7 +129,7 @@ function metricsOf(metrics: Metrics, { status, runs, outbox }: WatchdogServices)
   metrics.gauge(
     'aos_watchdog_queue_age_seconds',
     'Age of the oldest change of state whose events are not out yet',
-    () => outbox.oldestAge(),
+    () => outbox.getOldestAgeSeconds(),
   );
 }
 
@@ -208,17 +208,22 @@ export default definePlugin<WatchdogConfig>({
       timezone: ctx.app.timezone,
     });
     const { evaluator, outbox, outages, runs } = services;
-    metricsOf(ctx.ports.metrics, services);
+    addMetrics(ctx.ports.metrics, services);
     if (ctx.config.monitor_metrics) addMonitorGauges(ctx.ports.metrics, services.snapshots);
     const evaluate = async (): Promise<void> => void (await evaluator.evaluate('scheduler'));
-    const scheduled = { name: 'evaluate', everyMs: EVALUATE_MS, timeoutMs: EVALUATE_TIMEOUT_MS, run: evaluate };
+    const scheduled = {
+      name: 'evaluate',
+      everyMs: EVALUATE_INTERVAL_MS,
+      timeoutMs: EVALUATE_TIMEOUT_MS,
+      run: evaluate,
+    };
     return {
-      services: { [WATCHDOG.name]: api(services) },
+      services: { [WATCHDOG.name]: buildApi(services) },
       extensions: [
         extend(PROJECT_USAGE, createProjectUsage(deps)),
         extend(PROJECT_BELONGINGS, createWatchdogBelongings(deps)),
-        extend(PROJECT_PARTS, projectPart(services.status, deps)),
-        extend(SEARCH_PROVIDERS, monitorSearch(services)),
+        extend(PROJECT_PARTS, createProjectPart(services.status, deps)),
+        extend(SEARCH_PROVIDERS, createMonitorSearch(services)),
         extend(FIRST_STEPS, {
           id: 'monitor',
           order: 40,
@@ -226,7 +231,7 @@ export default definePlugin<WatchdogConfig>({
           text: 'A heartbeat makes its monitor; when the next ones stay away, people are told. Cron jobs ping an address instead.',
           page: { label: 'New monitor', href: '/monitors/new' },
           done: async () => (await deps.monitors.find({ limit: 1 })).items.length > 0,
-          command: firstHeartbeatCommand,
+          command: buildFirstHeartbeatCommand,
           token: { name: 'first heartbeat', scopes: ['watchdog:ping'] },
         }),
         extend(AUDIT_TARGETS, {
@@ -236,7 +241,7 @@ export default definePlugin<WatchdogConfig>({
             return found && { name: found.name ?? source, href: `/monitors/${encodeURIComponent(source)}` };
           },
         }),
-        ...monitorTopics(deps, services).map((topic) => extend(LIVE_TOPICS, topic)),
+        ...buildMonitorTopics(deps, services).map((topic) => extend(LIVE_TOPICS, topic)),
       ],
       routes: [
         ...routes(services),
@@ -250,7 +255,12 @@ export default definePlugin<WatchdogConfig>({
       commands: buildImportCommands(services.importer),
       listens: [
         listen(RELEASE_PUBLISHED, ({ id, timestamp, project_slug, data: { product, version, channel } }) =>
-          services.explanations.released(id, timestamp, project_slug ?? product, `${product} ${version} in ${channel}`),
+          services.explanations.recordRelease(
+            id,
+            timestamp,
+            project_slug ?? product,
+            `${product} ${version} in ${channel}`,
+          ),
         ),
       ],
       jobs: [

@@ -21,8 +21,8 @@ import { Conditions } from './monitors/conditions.js';
 import { Ancestry } from './tree/ancestry.js';
 import { Monitors } from './monitors/monitors.js';
 import { ProbedMonitors } from './monitors/probed.js';
-import { Snapshots } from './monitors/snapshot.js';
-import { Status } from './monitors/status.js';
+import { MonitorSnapshots } from './monitors/snapshot.js';
+import { MonitorStatus } from './monitors/status.js';
 import { MonitorOutbox } from './timeline/outbox.js';
 import { DownExplanations } from './why/explanation.js';
 import { Timeline } from './timeline/timeline.js';
@@ -43,8 +43,8 @@ const SERVICES = {
   probed: ProbedMonitors,
   timeline: Timeline,
   histories: Histories,
-  status: Status,
-  snapshots: Snapshots,
+  status: MonitorStatus,
+  snapshots: MonitorSnapshots,
   windows: MaintenanceWindows,
   incidents: Incidents,
   addresses: ImportedAddresses,

@@ -12,7 +12,7 @@ export class TokenGuard {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'liveTokens'>) {}
 
   /** @throws ServiceError validation_failed */
-  async refuse(fields: object): Promise<void> {
+  async rejectTokens(fields: object): Promise<void> {
     const wrong = await fieldsWithLiveTokens(this.deps.liveTokens, { ...fields });
     if (Object.keys(wrong).length > 0) throw invalid(wrong);
   }

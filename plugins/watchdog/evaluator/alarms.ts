@@ -8,12 +8,12 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
-import { ancestorsOf, downAbove, relative, Ancestry, type Relative } from '../tree/ancestry.js';
+import { listAncestors, findDownAncestor, toRelative, Ancestry, type TreeRelative } from '../tree/ancestry.js';
 import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { idOf } from '../model/source.js';
-import { alarmAt, intervalOf, isSilenced } from '../model/timing.js';
+import { getMonitorId } from '../model/source.js';
+import { getDeferredAlarmTime, getIntervalSeconds, isSilenced } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 
@@ -36,13 +36,14 @@ export class DeferredAlarms {
     const { ids, config } = this.deps;
     const pending = waiting.map((doc): PendingWrite => {
       const changeSet = new MonitorChangeSet(doc, ids, now);
-      const by = downAbove(doc, family);
+      const by = findDownAncestor(doc, family);
       if (by !== null) return { changeSet: changeSet.assign({ suppressed_by: by.source, released_at: null }) };
-      const since = getReleaseTime(doc, ancestorsOf(doc, family), Date.parse(doc.released_at ?? ''), now);
+      const since = getReleaseTime(doc, listAncestors(doc, family), Date.parse(doc.released_at ?? ''), now);
       // The end of the silence sends it.
       if (isSilenced(doc, now)) return { changeSet: changeSet.assign({ released_at: null }) };
       if (!config.deferred_alarms) return { changeSet: changeSet.assign({ released_at: null }) };
-      if (now < alarmAt(since, intervalOf(doc))) return { changeSet: changeSet.assign({ released_at: isoOf(since) }) };
+      if (now < getDeferredAlarmTime(since, getIntervalSeconds(doc)))
+        return { changeSet: changeSet.assign({ released_at: isoOf(since) }) };
       return { changeSet: changeSet.alarm(true) };
     });
     const { won, errors } = await writeChangeSets(this.deps.monitors, pending, this.deps.log);
@@ -50,21 +51,21 @@ export class DeferredAlarms {
   }
 
   /** Suppressed monitors whose suppressor is not down any more. Answers those that wait now. */
-  async findReleased(): Promise<{ doc: MonitorDoc; by: Relative | null }[]> {
+  async findReleased(): Promise<{ doc: MonitorDoc; by: TreeRelative | null }[]> {
     const { monitors } = this.deps;
     const groups = await monitors.groupCount('suppressed_by', { suppressed_by: { gt: '' } });
     const names = groups.map(({ key }) => String(key));
-    const freed: { doc: MonitorDoc; by: Relative | null }[] = [];
+    const freed: { doc: MonitorDoc; by: TreeRelative | null }[] = [];
     for (let i = 0; i < names.length; i += BATCH_SIZE) {
       const part = names.slice(i, i + BATCH_SIZE);
-      const filter = { id: { in: part.map(idOf) } };
+      const filter = { id: { in: part.map(getMonitorId) } };
       const page = await monitors.find({ filter, limit: BATCH_SIZE, damaged: this.#damage.tell });
       const there = page.items.filter((doc) => doc.deleted_at === null);
       const found = new Map(there.map((doc) => [doc.source, doc]));
       for (const name of part) {
         const by = found.get(name);
         if (by?.state === 'down' && by.group !== true) continue;
-        for (const doc of await this.#findSuppressedBy(name)) freed.push({ doc, by: by ? relative(by) : null });
+        for (const doc of await this.#findSuppressedBy(name)) freed.push({ doc, by: by ? toRelative(by) : null });
       }
     }
     return freed;
@@ -84,16 +85,16 @@ export class DeferredAlarms {
    * @param moved from when on their place is another one, in ms; absent for monitors that did not move
    */
   async release(
-    freed: readonly { doc: MonitorDoc; by: Relative | null; moved?: number | undefined }[],
+    freed: readonly { doc: MonitorDoc; by: TreeRelative | null; moved?: number | undefined }[],
     now: number,
   ): Promise<{ waiting: MonitorDoc[]; errors: number }> {
     const family = await this.ancestry.load(freed.map(({ doc }) => doc));
     const pending = freed.map(({ doc, by, moved }): PendingWrite => {
       const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
-      const above = downAbove(doc, family);
+      const above = findDownAncestor(doc, family);
       if (above !== null) return { changeSet: changeSet.assign({ suppressed_by: above.source, released_at: null }) };
       const gone = by === null ? now : by.left_down_at === null ? 0 : Date.parse(by.left_down_at);
-      const since = getReleaseTime(doc, ancestorsOf(doc, family), moved ?? gone, now);
+      const since = getReleaseTime(doc, listAncestors(doc, family), moved ?? gone, now);
       return { changeSet: changeSet.assign({ suppressed_by: null, released_at: isoOf(since) }) };
     });
     const changing = pending.filter(({ changeSet }) => hasChanged(changeSet));
@@ -104,7 +105,7 @@ export class DeferredAlarms {
 
   /** After a change in the tree: `top` and everything suppressed below it. */
   async reevaluateTree(top: MonitorDoc, now: number): Promise<{ waiting: MonitorDoc[]; errors: number }> {
-    const all = [top, ...(await this.ancestry.below(top.source))];
+    const all = [top, ...(await this.ancestry.listDescendants(top.source))];
     const moved = top.reparented_at === null ? undefined : Date.parse(top.reparented_at);
     const suppressed = all.filter(({ alarm, released_at }) => alarm === 'suppressed' && released_at === null);
     const looked = await this.release(
@@ -121,7 +122,7 @@ export class DeferredAlarms {
    */
   async releaseBelow(source: string, now: number): Promise<MonitorDoc[]> {
     const { ids, monitors, log } = this.deps;
-    const held = (await this.ancestry.below(source)).filter(
+    const held = (await this.ancestry.listDescendants(source)).filter(
       ({ alarm, released_at }) => alarm === 'suppressed' && released_at === null,
     );
     const marked = held.map((doc) => ({
@@ -148,7 +149,7 @@ const hasChanged = ({ before, next }: MonitorChangeSet): boolean =>
   before.suppressed_by !== next.suppressed_by || before.released_at !== next.released_at;
 
 /** When the last of them left `down`, or the monitor moved away from it; never in the future. */
-function getReleaseTime(doc: MonitorDoc, ancestors: readonly Relative[], gone: number, now: number): number {
+function getReleaseTime(doc: MonitorDoc, ancestors: readonly TreeRelative[], gone: number, now: number): number {
   const times = [gone, ...ancestors.map(({ left_down_at }) => (left_down_at === null ? 0 : Date.parse(left_down_at)))];
   if (doc.down_since_utc !== null) times.push(Date.parse(doc.down_since_utc));
   return Math.min(now, Math.max(...times));

@@ -15,7 +15,7 @@ import type { RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Page, StoreDamaged } from '../../../ports/store.js';
 import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { DeferredAlarms } from './alarms.js';
-import { downAbove, relative, Ancestry, type Family } from '../tree/ancestry.js';
+import { findDownAncestor, toRelative, Ancestry, type TreeFamily } from '../tree/ancestry.js';
 import { GroupStates } from '../groups/group-states.js';
 import { Cleanup } from './cleanup.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
@@ -25,17 +25,17 @@ import { sumGapsSince, type Gap, Outages } from './outages.js';
 import { MAX_CHANGES, toRunRecord, EvaluatorRuns } from './runs.js';
 import { NO_MAINTENANCE } from '../model/monitor.js';
 import {
-  afterMaintenance,
+  restoreHeldState,
   isHeld,
   isSilenced,
-  nextCheck,
-  runLimitOf,
-  runSince,
-  watchedLimits,
+  getNextCheck,
+  getRunLimit,
+  findRunStart,
+  getWatchedLimits,
 } from '../model/timing.js';
 import { Maintenance } from '../maintenance/maintenance.js';
 import { MonitorChangeSet } from '../model/change-set.js';
-import { silenceReason } from '../model/why.js';
+import { formatSilenceReason } from '../model/why.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 
 /** How long the lease of a run lasts; it is renewed three times as often. */
@@ -50,7 +50,7 @@ const TIME_FIELDS = ['last_heartbeat_at', 'down_since_utc', 'left_down_at', 'rel
 /** What a run found, beside what it counts. */
 interface RunContext {
   /** New states, and who is above: the second phase looks here. */
-  family: Family;
+  family: TreeFamily;
   waiting: MonitorDoc[];
   relook: MonitorDoc[];
   /** Monitors whose state was changed, as they were written. */
@@ -167,7 +167,7 @@ export class Evaluator {
         const late = TIME_FIELDS.filter((field) => (doc[field] ?? '') > at);
         const fields = Object.fromEntries(late.map((field) => [field, at]));
         // Credited for a time that never passed, it may be looked for long after its silence.
-        const waits = (doc.next_check_at ?? '') > (nextCheck(doc) ?? '');
+        const waits = (doc.next_check_at ?? '') > (getNextCheck(doc) ?? '');
         return late.length > 0 || waits ? [{ changeSet: new MonitorChangeSet(doc, ids, now).assign(fields) }] : [];
       });
       errors += (await writeChangeSets(monitors, pending, log)).errors;
@@ -209,7 +209,7 @@ export class Evaluator {
   /** The first phase: who will be down. */
   #markExpectedDown(docs: readonly MonitorDoc[], { family, outages }: RunContext, now: number): void {
     for (const doc of docs)
-      if (isDown(doc, outages.gaps, now)) family.set(doc.source, { ...relative(doc), state: 'down' });
+      if (isDown(doc, outages.gaps, now)) family.set(doc.source, { ...toRelative(doc), state: 'down' });
   }
 
   /** The second phase, and the writing. */
@@ -255,14 +255,14 @@ export class Evaluator {
     const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
     // Another look at its place comes first: both write it.
     const isHeard = isSilenceOver(doc, now) && !doc.relook;
-    if (isHeard) changeSet.endSilence(downAbove(doc, family)?.source ?? null);
+    if (isHeard) changeSet.endSilence(findDownAncestor(doc, family)?.source ?? null);
     const over = typeof doc.maintenance_id === 'string' && !isHeld(doc, now);
     if (over) changeSet.assign(NO_MAINTENANCE);
-    const resumed = afterMaintenance(doc, now);
+    const resumed = restoreHeldState(doc, now);
     if (over && resumed.state === 'down') {
       changeSet.down(Date.parse(doc.held_since ?? '') || now, 'Maintenance is over: still down');
       if (doc.group === true) return { changeSet };
-      return { changeSet: changeSet.raise(downAbove(doc, family)?.source ?? null) };
+      return { changeSet: changeSet.raise(findDownAncestor(doc, family)?.source ?? null) };
     }
     const due = getThresholds(resumed, outages.gaps);
     if (due === null) {
@@ -276,12 +276,12 @@ export class Evaluator {
       return { changeSet: changeSet.to('unknown', 'The service did not probe it in time'), credit };
     if (now > down) {
       changeSet.down(down, describeLateness(resumed, now - credit));
-      return { changeSet: changeSet.raise(downAbove(doc, family)?.source ?? null), credit };
+      return { changeSet: changeSet.raise(findDownAncestor(doc, family)?.source ?? null), credit };
     }
     if (now > warn && resumed.state === 'up' && !isLateItself) {
       const isDueTime = Boolean(resumed.schedule) || Boolean(resumed.period_seconds);
       changeSet.to('warning', isDueTime ? 'No heartbeat of its due time' : 'No heartbeat beyond two intervals');
-      if (downAbove(doc, family) === null) changeSet.warn(silenceReason(resumed, now));
+      if (findDownAncestor(doc, family) === null) changeSet.warn(formatSilenceReason(resumed, now));
       return { changeSet, credit };
     }
     if (over) return { changeSet: changeSet.to(resumed.state, 'Maintenance is over'), credit };
@@ -297,15 +297,15 @@ function getThresholds(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; d
   const last = Date.parse(last_heartbeat_at ?? '');
   if (last_heartbeat_at !== null && Number.isNaN(last))
     throw new TypeError('the time of the last heartbeat cannot be read');
-  const credit = sumGapsSince(gaps, last_heartbeat_at === null ? (runSince(doc) ?? Infinity) : last);
-  const limits = watchedLimits(doc, credit);
+  const credit = sumGapsSince(gaps, last_heartbeat_at === null ? (findRunStart(doc) ?? Infinity) : last);
+  const limits = getWatchedLimits(doc, credit);
   return limits && { ...limits, credit };
 }
 
 /** Why it is down, for its timeline. @param now without the service's own outages */
 function describeLateness(doc: MonitorDoc, now: number): string {
-  const begun = runSince(doc);
-  if (begun !== null && now > begun + runLimitOf(doc)) return 'A run has not ended in time';
+  const begun = findRunStart(doc);
+  if (begun !== null && now > begun + getRunLimit(doc)) return 'A run has not ended in time';
   if (doc.schedule) return 'No heartbeat within the grace of its schedule';
   return doc.period_seconds ? 'No heartbeat within its period and grace' : 'No heartbeat beyond four intervals';
 }
@@ -316,14 +316,14 @@ const isSilenceOver = (doc: MonitorDoc, now: number): boolean =>
 function isLate(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
   if (isDown(doc, gaps, now)) return true;
   try {
-    return now > (getThresholds(afterMaintenance(doc, now), gaps)?.warn ?? Infinity);
+    return now > (getThresholds(restoreHeldState(doc, now), gaps)?.warn ?? Infinity);
   } catch {
     return false; // As in `isDown`.
   }
 }
 
 function isDown(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
-  const resumed = afterMaintenance(doc, now);
+  const resumed = restoreHeldState(doc, now);
   if (resumed.state === 'down' && doc.state !== 'down') return true;
   try {
     return resumed.probed !== true && now > (getThresholds(resumed, gaps)?.down ?? Infinity);

@@ -97,7 +97,7 @@ export class EvaluatorRuns {
   async #limitToProject(project: string, runs: readonly RunRecord[]): Promise<RunRecord[]> {
     const changes = runs.flatMap((run) => run.changes);
     const names = changes.flatMap(({ source, suppressed_by }) => [source, suppressed_by]);
-    const projects = await this.visibility.projects(names);
+    const projects = await this.visibility.findProjects(names);
     const owned = (source: string): boolean => projects.get(source) === project;
     return runs.map((run) => ({
       ...run,

@@ -11,7 +11,7 @@ import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { idOf } from '../model/source.js';
+import { getMonitorId } from '../model/source.js';
 import { isHeld } from '../model/timing.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { MAX_DEPTH } from '../tree/ancestry.js';
@@ -80,7 +80,7 @@ export class GroupStates {
   async #write(source: string): Promise<MonitorDoc | null> {
     const { monitors, clock, ids } = this.deps;
     for (;;) {
-      const doc = await monitors.get(idOf(source));
+      const doc = await monitors.get(getMonitorId(source));
       if (doc === null || doc.deleted_at !== null || doc.group !== true) return null;
       const counts = await monitors.groupCount('state', { parent_source: source, deleted_at: null });
       const state = findWorstState(new Set(counts.map(({ key }) => key)));
@@ -88,7 +88,7 @@ export class GroupStates {
       const held = isHeld(doc, now);
       if ((held ? doc.held_state : doc.state) === state) return null;
       const changeSet = new MonitorChangeSet(doc, ids, now);
-      if (held) changeSet.heldAs(state);
+      if (held) changeSet.setHeldState(state);
       else if (state === 'down') changeSet.down(now, 'A monitor of the group is down');
       else changeSet.to(state, `The group is ${state}`);
       if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.update())) !== null) return changeSet.next;

@@ -7,7 +7,7 @@ import { invalid } from '../../../kernel/errors.js';
 import { MONITOR_SOURCE, type CheckIn, type CheckInSender } from '../../../ports/domain/watchdog.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
-import { idOf } from '../model/source.js';
+import { getMonitorId } from '../model/source.js';
 import { checkCron, CronInvalid } from '../model/cron.js';
 import { DEFAULT_GRACE_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
 import { Timeline } from '../timeline/timeline.js';
@@ -34,7 +34,7 @@ export class MonitorCheckIns {
     if (!MONITOR_SOURCE.test(source)) throw invalid({ monitor_slug: 'must be 1 to 100 letters, digits, - or _' });
     const caller = toCaller(sender);
     const timing = toPingTiming(checkIn);
-    const isNew = cron !== null && timing === null && (await this.deps.monitors.get(idOf(source))) === null;
+    const isNew = cron !== null && timing === null && (await this.deps.monitors.get(getMonitorId(source))) === null;
     const ping: Ping = {
       run,
       interval: interval === null || timing !== null ? null : Math.max(MIN_INTERVAL_SECONDS, interval),

@@ -10,23 +10,23 @@ import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { StoreConflict, type Update } from '../../../ports/store.js';
 import { GroupStates } from '../groups/group-states.js';
 import { Ancestry } from '../tree/ancestry.js';
-import { mayReport, mayTouch, type WatchdogCaller } from '../model/caller.js';
+import { assertCanReport, assertCanAccess, type WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { getRequestedState, type ReceivedHeartbeat } from './heartbeat.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { freshMonitor, NO_MAINTENANCE } from '../model/monitor.js';
+import { createMonitor, NO_MAINTENANCE } from '../model/monitor.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { MonitorQuota } from './monitor-quota.js';
 import { RecentMonitors } from './recent-monitors.js';
 import { getTimingChanges, getPaceChanges, type Ping } from './ping.js';
 import { endRun, type RunEnd } from './run-end.js';
 import { formatTransition, formatWarningReason } from './reasons.js';
-import { started } from '../model/run-times.js';
+import { addStart } from '../model/run-times.js';
 import { appendSamples, indexSamples } from '../metrics/samples.js';
-import { idOf } from '../model/source.js';
-import { eased, intervalOf, isHeld, isSilenced, limitsOf } from '../model/timing.js';
+import { getMonitorId } from '../model/source.js';
+import { relaxNextCheck, getIntervalSeconds, isHeld, isSilenced, getLimits } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/change-set.js';
-import { certificateLevel, certificateReason } from '../model/certificate.js';
+import { getCertificateLevel, formatCertificateReason } from '../model/certificate.js';
 
 export interface HeartbeatResult {
   created: boolean;
@@ -95,13 +95,13 @@ export class HeartbeatIntake {
     ping: Ping | null,
     creates: boolean,
   ): Promise<HeartbeatResult | null> {
-    mayReport(caller, heartbeat.source);
+    assertCanReport(caller, heartbeat.source);
     const { source } = heartbeat;
     return this.#mutex.run(source, async () => {
       // A token of a project is judged by the monitor as it is now.
       let known = caller.project === null ? this.#recent.get(source) : undefined;
       for (;;) {
-        const doc = known ?? (await this.deps.monitors.get(idOf(source)));
+        const doc = known ?? (await this.deps.monitors.get(getMonitorId(source)));
         if (!creates && (doc === null || doc.deleted_at !== null)) return null;
         const result = await this.#attempt(doc, heartbeat, caller, ping);
         if (result !== null) return result;
@@ -114,7 +114,7 @@ export class HeartbeatIntake {
   /** A run of a job begins; the state stays as it is. @throws as `beat` */
   start(source: string, caller: WatchdogCaller, ping: Ping): Promise<void> {
     return this.#touch(source, caller, (doc, now) => ({
-      starts: started(doc.starts, ping.run ?? '', now),
+      starts: addStart(doc.starts, ping.run ?? '', now),
       ...getTimingChanges(doc, ping),
     }));
   }
@@ -130,11 +130,11 @@ export class HeartbeatIntake {
     caller: WatchdogCaller,
     fields: (doc: MonitorDoc, now: number) => Partial<MonitorDoc> | null,
   ): Promise<void> {
-    mayReport(caller, source);
+    assertCanReport(caller, source);
     await this.#mutex.run(source, async () => {
       for (let written = false; !written;) {
         const now = this.deps.clock.now();
-        const doc = await this.deps.monitors.get(idOf(source));
+        const doc = await this.deps.monitors.get(getMonitorId(source));
         const { before, alive } = this.#getOrCreate(doc, source, caller, now, true);
         const set = fields(before, now);
         if (alive && set === null) return;
@@ -154,11 +154,11 @@ export class HeartbeatIntake {
     learns: boolean,
   ): { before: MonitorDoc; alive: boolean } {
     if (doc !== null && doc.deleted_at === null) {
-      mayTouch(caller, doc);
+      assertCanAccess(caller, doc);
       return { before: doc, alive: true };
     }
     const fresh: MonitorDoc = {
-      ...freshMonitor({ source, project: caller.project }, this.deps.ids, now),
+      ...createMonitor({ source, project: caller.project }, this.deps.ids, now),
       created_by_token: caller.token,
       ...(learns && { learns_interval: true }),
     };
@@ -193,8 +193,8 @@ export class HeartbeatIntake {
     const { next } = changeSet;
     this.#recent.set(next);
     this.#taken += 1;
-    const { warn, down } = limitsOf(next, now);
-    const interval = next.schedule || next.period_seconds ? (warn - now) / 1000 : intervalOf(next);
+    const { warn, down } = getLimits(next, now);
+    const interval = next.schedule || next.period_seconds ? (warn - now) / 1000 : getIntervalSeconds(next);
     return {
       created: !alive,
       source: next.source,
@@ -243,16 +243,16 @@ export class HeartbeatIntake {
       ...getPaceChanges(before, heartbeat, ping, now),
     });
     if (!held && typeof before.maintenance_id === 'string') changeSet.assign(NO_MAINTENANCE);
-    if (held) changeSet.heldAs(state);
+    if (held) changeSet.setHeldState(state);
     else if (state === 'down' && before.state !== 'down') {
       changeSet.down(now, 'Reported an error', heartbeat.message);
-      changeSet.raise(await this.ancestry.suppressor(before), heartbeat);
+      changeSet.raise(await this.ancestry.findSuppressor(before), heartbeat);
     } else changeSet.to(state, formatTransition(state, heartbeat, alive));
     if (!held) await this.#notify(changeSet, heartbeat);
     await appendSamples(this.deps, changeSet.next, pairs, now);
     return {
       changeSet,
-      update: changeSet.update(eased(changeSet.next, before)),
+      update: changeSet.update(relaxNextCheck(changeSet.next, before)),
       accepted: pairs.length,
       dropped: [...heartbeat.dropped, ...dropped],
     };
@@ -263,16 +263,16 @@ export class HeartbeatIntake {
     const { before, next } = changeSet;
     const { days_left = 0, expires_at = '', warn_days = 0 } = certificate ?? {};
     const known = before.certificate_level ?? 0;
-    const level = certificate === undefined ? known : certificateLevel(days_left, warn_days);
+    const level = certificate === undefined ? known : getCertificateLevel(days_left, warn_days);
     // While it is silenced the known level stays, so that the first probe after the silence reports it.
     if (level !== known && !isSilenced(before, Date.parse(changeSet.at))) {
-      if (level > known) changeSet.certificate({ days_left, expires_at }, certificateReason(days_left));
+      if (level > known) changeSet.certificate({ days_left, expires_at }, formatCertificateReason(days_left));
       changeSet.assign({ certificate_level: level });
     }
     // Another try may still succeed, and an expiring certificate has an event of its own.
     const isReported = heartbeat.unsure === true || (level > 0 && heartbeat.status === 'ok');
     if (next.state !== 'warning' || before.state === 'warning' || isReported) return;
-    if ((await this.ancestry.suppressor(before)) === null) changeSet.warn(formatWarningReason(heartbeat));
+    if ((await this.ancestry.findSuppressor(before)) === null) changeSet.warn(formatWarningReason(heartbeat));
   }
 
   async #insert({ changeSet }: Write): Promise<boolean> {

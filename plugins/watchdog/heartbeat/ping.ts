@@ -4,7 +4,7 @@
  * come. What is said beats what was learned, and a schedule or period beats an interval that a ping said. Pure.
  */
 import type { MonitorDoc } from '../model/documents.js';
-import { isLearning, learnedInterval } from '../model/timing.js';
+import { isLearning, getLearnedInterval } from '../model/timing.js';
 import type { ReceivedHeartbeat } from './heartbeat.js';
 
 /** A schedule, or a period, that was checked. */
@@ -88,11 +88,11 @@ function learnInterval(before: MonitorDoc, { status }: ReceivedHeartbeat, now: n
   const gap = now - Date.parse(last_heartbeat_at);
   // What some pings by hand have taught grows with the first that comes by itself.
   if (interval_learned === true && interval_seconds !== null) {
-    const longer = learnedInterval(gap);
+    const longer = getLearnedInterval(gap);
     return longer > interval_seconds ? { interval_seconds: longer } : null;
   }
   if (!isLearning(before)) return null;
   const gaps = [...ping_gaps, gap];
   if (gaps.length < MIN_LEARNING_GAPS) return { ping_gaps: gaps };
-  return { interval_seconds: learnedInterval(Math.max(...gaps)), interval_learned: true, ping_gaps: [] };
+  return { interval_seconds: getLearnedInterval(Math.max(...gaps)), interval_learned: true, ping_gaps: [] };
 }

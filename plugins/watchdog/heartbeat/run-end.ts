@@ -1,6 +1,6 @@
 /** The end of a run that began with `/start`: how long it took (contract 30, beyond the specification). Pure. */
 import type { MonitorDoc } from '../model/documents.js';
-import { ended } from '../model/run-times.js';
+import { removeStart } from '../model/run-times.js';
 import type { ReceivedHeartbeat } from './heartbeat.js';
 
 /** A heartbeat, with the starts that are left when it ends a run. */
@@ -11,7 +11,7 @@ export interface RunEnd extends ReceivedHeartbeat {
 /** @param run `rid` of the run that ends; null: the heartbeat names none, and no run is under way after it */
 export function endRun(heartbeat: ReceivedHeartbeat, before: MonitorDoc, run: string | null, now: number): RunEnd {
   if (!before.starts) return heartbeat;
-  const { starts, duration_ms } = ended(before.starts, run ?? '', now);
+  const { starts, duration_ms } = removeStart(before.starts, run ?? '', now);
   // The program's own measure is the better one.
   if (run === null || duration_ms === null || heartbeat.samples.some(([name]) => name === 'duration_ms'))
     return { ...heartbeat, starts };

@@ -4,8 +4,8 @@ import { stated, text, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { formatBadgeJson, badgeSvg, type BADGE_COLOURS } from '../../../lib/text/badge.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import { dailyUptime, KEPT_DAYS, percent } from '../model/uptime.js';
-import { looksLikeId } from '../model/source.js';
+import { getDailyUptime, UPTIME_RETENTION_DAYS, formatPercent } from '../model/uptime.js';
+import { isMonitorId } from '../model/source.js';
 import type { WatchdogServices } from '../services.js';
 
 const BADGE_SVG = { write: badgeSvg, type: 'image/svg+xml; charset=utf-8' };
@@ -29,16 +29,16 @@ export const buildBadgeRoute = ({ monitors, clock }: WatchdogServices): RouteSpe
   access: 'public',
   input: {
     params: joi.object({ file: joi.string().max(100).required() }),
-    query: joi.object({ uptime: joi.number().integer().min(1).max(KEPT_DAYS).description('Days') }),
+    query: joi.object({ uptime: joi.number().integer().min(1).max(UPTIME_RETENTION_DAYS).description('Days') }),
   },
   output: stated({ contentMediaType: 'image/svg+xml' }, joi.string()),
   handle: async (request) => {
     const [, id = '', type] = /^(.+)\.(svg|json)$/.exec(request.params['file'] ?? '') ?? [];
-    const monitor = looksLikeId(id) ? await monitors.find(id) : null;
+    const monitor = isMonitorId(id) ? await monitors.find(id) : null;
     if (!monitor?.public) throw notFound('such badge');
     const { uptime: days } = request.query as { uptime?: number };
-    const share = days === undefined ? null : dailyUptime(monitor, clock.now(), days).share;
-    const label = days === undefined ? monitor.state : `${percent(share)} in ${days} d`;
+    const share = days === undefined ? null : getDailyUptime(monitor, clock.now(), days).share;
+    const label = days === undefined ? monitor.state : `${formatPercent(share)} in ${days} d`;
     const badge = type === 'json' ? BADGE_JSON : BADGE_SVG;
     const { name, state } = monitor;
     return text(badge.write(name, label, COLOURS[state]), badge.type).header('cache-control', 'public, max-age=30');

@@ -12,9 +12,9 @@ import {
 } from '../../../kernel/contract.js';
 import { formatCsv, INCIDENT_COLUMNS, toIncidentRows } from '../incidents/csv.js';
 import type { IncidentQuery } from '../incidents/incidents.js';
-import { callerOf } from '../model/caller.js';
+import { toWatchdogCaller } from '../model/caller.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { uptimeDays, type UptimeDays } from '../model/uptime.js';
+import { getUptimeDays, type UptimeDays } from '../model/uptime.js';
 import type { WatchdogServices } from '../services.js';
 import { queryInstant, instant, monitorState, sourceParam } from './schemas.js';
 import { daysParam, uptimeOutput } from './uptime-shapes.js';
@@ -82,7 +82,7 @@ const DAY_COLUMNS = ['day', 'up_seconds', 'warning_seconds', 'down_seconds', 'sh
 
 export function buildIncidentRoutes({ incidents, monitors, audit, clock }: WatchdogServices): RouteSpec[] {
   const days = (doc: MonitorDoc, query: unknown): UptimeDays =>
-    uptimeDays(doc, clock.now(), (query as { days?: number }).days ?? 90);
+    getUptimeDays(doc, clock.now(), (query as { days?: number }).days ?? 90);
   return [
     {
       method: 'GET',
@@ -93,7 +93,7 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
       input: { query: pageQuery },
       strictQuery: true,
       output: pageOf('IncidentPage', incident),
-      handle: async ({ query, principal }) => incidents.listPage(parseQueryTimes(query), callerOf(principal)),
+      handle: async ({ query, principal }) => incidents.listPage(parseQueryTimes(query), toWatchdogCaller(principal)),
     },
     {
       method: 'GET',
@@ -107,7 +107,7 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
       handle: async ({ query, principal }) => {
         const { items } = await incidents.listPage(
           { ...parseQueryTimes(query), limit: MAX_CSV_ROWS },
-          callerOf(principal),
+          toWatchdogCaller(principal),
         );
         return text(formatCsv([INCIDENT_COLUMNS, ...toIncidentRows(items)]), CSV);
       },
@@ -122,7 +122,7 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
       input: { params },
       output: named('IncidentDetail', whole({ incident, told: joi.array().items(receiver) })),
       handle: async ({ params: { id = '' }, principal }) => {
-        const caller = callerOf(principal);
+        const caller = toWatchdogCaller(principal);
         const doc = await incidents.getIncident(id, caller);
         return { incident: await incidents.view(id, caller), told: await incidents.listReceivers(doc) };
       },
@@ -141,7 +141,7 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
       output: answer,
       handle: async ({ params: { id = '' }, body, principal }) => {
         const { cause } = body as { cause: string | null };
-        const explained = await incidents.setCause(id, cause, callerOf(principal));
+        const explained = await incidents.setCause(id, cause, toWatchdogCaller(principal));
         await audit.record(principal, 'incident.explained', id, { source: explained.source });
         return { incident: explained };
       },
@@ -160,7 +160,9 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
       status: 201,
       output: answer,
       handle: async ({ params: { id = '' }, body, principal }) =>
-        created({ incident: await incidents.addComment(id, (body as { text: string }).text, callerOf(principal)) }),
+        created({
+          incident: await incidents.addComment(id, (body as { text: string }).text, toWatchdogCaller(principal)),
+        }),
     },
     ...([true, false] as const).map((taken): RouteSpec => ({
       method: taken ? 'POST' : 'DELETE',
@@ -172,7 +174,7 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
       input: { params },
       output: answer,
       handle: async ({ params: { id = '' }, principal }) => {
-        const incident = await incidents.acknowledge(id, taken, callerOf(principal));
+        const incident = await incidents.acknowledge(id, taken, toWatchdogCaller(principal));
         const act = taken ? 'incident.acknowledged' : 'incident.handed_back';
         await audit.record(principal, act, id, { source: incident.source });
         return { incident };
@@ -188,7 +190,7 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
       input: { params: sourceParam, query: daysQuery },
       output: uptimeOutput,
       handle: async ({ params: { source = '' }, query, principal }) => {
-        const doc = await monitors.need(source, callerOf(principal));
+        const doc = await monitors.getMonitor(source, toWatchdogCaller(principal));
         return { source: doc.source, ...days(doc, query) };
       },
     },
@@ -202,7 +204,7 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
       input: { params: sourceParam, query: daysQuery },
       output: sheet,
       handle: async ({ params: { source = '' }, query, principal }) => {
-        const rows = days(await monitors.need(source, callerOf(principal)), query).days;
+        const rows = days(await monitors.getMonitor(source, toWatchdogCaller(principal)), query).days;
         return text(formatCsv([DAY_COLUMNS, ...rows.map((row) => Object.values(row))]), CSV);
       },
     },

@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { created, deleted, named, whole, type RouteSpec } from '../../../kernel/contract.js';
 import { MAX_REPEATED_SECONDS, MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/windows.js';
-import { callerOf } from '../model/caller.js';
+import { toWatchdogCaller } from '../model/caller.js';
 import type { WindowKind, WindowView } from '../model/window.js';
 import type { WatchdogServices } from '../services.js';
 import { instant, sourceText } from './schemas.js';
@@ -159,7 +159,7 @@ function buildRoutes(
       access: READ,
       strictQuery: true,
       output: shapes.list,
-      handle: async ({ principal }) => ({ items: (await windows.list(callerOf(principal), kind)).map(view) }),
+      handle: async ({ principal }) => ({ items: (await windows.list(toWatchdogCaller(principal), kind)).map(view) }),
     },
     {
       method: 'POST',
@@ -173,7 +173,7 @@ function buildRoutes(
       status: 201,
       output: shapes.answer,
       handle: async ({ body, principal }) => {
-        const made = await windows.create(parse(body as NewWindow), callerOf(principal), kind);
+        const made = await windows.create(parse(body as NewWindow), toWatchdogCaller(principal), kind);
         await audit.record(principal, `${kind}.created`, made.id, { reason: made.reason ?? '' });
         return created({ [field]: view(made) });
       },
@@ -189,7 +189,7 @@ function buildRoutes(
       input: { params: joi.object({ id: joi.string().guid().required() }) },
       output: deleted,
       handle: async ({ params, principal }) => {
-        const ended = await windows.remove(params['id'] ?? '', callerOf(principal), kind);
+        const ended = await windows.remove(params['id'] ?? '', toWatchdogCaller(principal), kind);
         await audit.record(principal, `${kind}.ended`, ended.id, { reason: ended.reason ?? '' });
         // Its monitors go on now. Where another run is under way, that one or the next takes them.
         await evaluator.evaluate('http');

@@ -5,7 +5,7 @@
 import joi from 'joi';
 import { named, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { invalidQuery, notFound } from '../../../kernel/errors.js';
-import { callerOf, type WatchdogCaller } from '../model/caller.js';
+import { toWatchdogCaller, type WatchdogCaller } from '../model/caller.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { parseHeartbeat, type HeartbeatBody } from '../heartbeat/heartbeat.js';
 import type { Ping } from '../heartbeat/ping.js';
@@ -42,7 +42,7 @@ async function resolveSender({ authenticator, addresses }: WatchdogServices, sec
   if (principal?.kind !== 'token' || principal.token_kind !== 'watchdog' || principal.source === null)
     throw createNotFoundError();
   if (!principal.scopes.includes('watchdog:ping')) throw createNotFoundError();
-  return { source: principal.source, caller: callerOf(principal) };
+  return { source: principal.source, caller: toWatchdogCaller(principal) };
 }
 
 /** The beginning of the body of a POST, without a character that was cut at its end; null without a body. */

@@ -3,10 +3,10 @@ import { changedFields } from '../../../lib/changed-fields.js';
 import { created, deleted, text, timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { conflict, invalid } from '../../../kernel/errors.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
-import { callerOf, mayReport, readerOf } from '../model/caller.js';
+import { toWatchdogCaller, assertCanReport, toWatchdogReader } from '../model/caller.js';
 import { parseHeartbeat, type HeartbeatBody } from '../heartbeat/heartbeat.js';
 import type { HistoryQuery } from '../metrics/history.js';
-import { viewOf } from '../model/monitor.js';
+import { toMonitorView } from '../model/monitor.js';
 import type { MonitorEdit } from '../monitors/monitors.js';
 import type { WithProbe } from '../monitors/probed.js';
 import { monitorBody, patchBody } from './monitor-bodies.js';
@@ -56,7 +56,7 @@ const buildPingRoute = ({ intake, beats }: WatchdogServices): RouteSpec => ({
   output: schemas.heartbeatOutput,
   errors: ['source_mismatch'],
   handle: async (request) => {
-    const caller = callerOf(request.principal);
+    const caller = toWatchdogCaller(request.principal);
     const { created: isNew, ...answer } = await intake.beat(parseHeartbeat(request.body as HeartbeatBody), caller);
     beats();
     return isNew ? created(answer) : answer;
@@ -94,7 +94,7 @@ const buildRunsRoute = ({ runs: service }: WatchdogServices): RouteSpec => ({
       cursor = null,
       include_total,
     } = query as { limit?: number; cursor?: string; include_total?: boolean };
-    const page = await service.listPage(limit, cursor, callerOf(principal));
+    const page = await service.listPage(limit, cursor, toWatchdogCaller(principal));
     const total = include_total ? { total: await service.count() } : {};
     return { items: page.items, next_cursor: page.next, has_more: page.next !== null, ...total, ...warned(page) };
   },
@@ -112,7 +112,7 @@ const buildAnnotateRoute = ({ timeline }: WatchdogServices): RouteSpec => ({
   status: 201,
   output: schemas.eventOutput,
   handle: async (request) =>
-    created({ event: await timeline.annotate(request.body as Annotation, callerOf(request.principal)) }),
+    created({ event: await timeline.annotate(request.body as Annotation, toWatchdogCaller(request.principal)) }),
 });
 
 const buildEventsRoute = ({ timeline }: WatchdogServices): RouteSpec => ({
@@ -128,7 +128,7 @@ const buildEventsRoute = ({ timeline }: WatchdogServices): RouteSpec => ({
   handle: (request) => {
     const query = request.query as TimelineQuery;
     const times = { since: timeParameter('since', query.since), until: timeParameter('until', query.until) };
-    return timeline.page({ ...query, ...omitNulls(times) }, readerOf(request.principal));
+    return timeline.listPage({ ...query, ...omitNulls(times) }, toWatchdogReader(request.principal));
   },
 });
 
@@ -147,7 +147,7 @@ const buildStatusRoute = ({ status: service }: WatchdogServices): RouteSpec => (
   input: { query: schemas.statusQuery },
   strictQuery: true,
   output: schemas.statusOutput,
-  handle: async (request) => text(await service.status(request.query, readerOf(request.principal)), JSON_TYPE),
+  handle: async (request) => text(await service.status(request.query, toWatchdogReader(request.principal)), JSON_TYPE),
 });
 
 const buildMetricsRoute = ({ histories, monitors: service }: WatchdogServices): RouteSpec => ({
@@ -164,10 +164,10 @@ const buildMetricsRoute = ({ histories, monitors: service }: WatchdogServices): 
   output: schemas.metricsOutput,
   handle: async (request) => {
     const query = request.query as unknown as HistoryQuery & { source: string };
-    const caller = readerOf(request.principal);
-    mayReport(caller, query.source);
+    const caller = toWatchdogReader(request.principal);
+    assertCanReport(caller, query.source);
     const times = { from: timeParameter('from', query.from), to: timeParameter('to', query.to) };
-    return histories.history(await service.need(query.source, caller), { ...query, ...omitNulls(times) });
+    return histories.history(await service.getMonitor(query.source, caller), { ...query, ...omitNulls(times) });
   },
 });
 
@@ -184,9 +184,9 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
       strictQuery: true,
       output: schemas.monitorPage,
       handle: async (request) => {
-        const page = await lists.page(request.query, callerOf(request.principal));
+        const page = await lists.listPage(request.query, toWatchdogCaller(request.principal));
         const { docs, next, total } = page;
-        const items = docs.map(viewOf);
+        const items = docs.map(toMonitorView);
         const list = { items, next_cursor: next, has_more: next !== null, ...warned(page) };
         return total === undefined ? list : { ...list, total };
       },
@@ -203,7 +203,7 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
       output: schemas.monitorOutput,
       handle: async (request) => {
         const fields = request.body as MonitorFields & WithProbe;
-        const monitor = await service.create(fields, callerOf(request.principal));
+        const monitor = await service.create(fields, toWatchdogCaller(request.principal));
         await audit.record(request.principal, 'monitor.created', monitor.source);
         return created({ monitor, ...service.warnings(fields) });
       },
@@ -217,7 +217,7 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
       input: { params },
       output: schemas.monitorOutput,
       handle: async (request) => ({
-        monitor: await service.view(getSourceParam(request), callerOf(request.principal)),
+        monitor: await service.view(getSourceParam(request), toWatchdogCaller(request.principal)),
       }),
     },
     {
@@ -231,7 +231,7 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
       output: schemas.monitorOutput,
       handle: async (request) => {
         const { source, ...edit } = request.body as MonitorEdit & WithProbe & { source?: string };
-        const caller = callerOf(request.principal);
+        const caller = toWatchdogCaller(request.principal);
         const before = await service.view(getSourceParam(request), caller);
         if (source !== undefined && source !== before.source) {
           throw invalid({ source: 'cannot be changed: make another monitor' });
@@ -252,7 +252,7 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
       input: { params },
       output: deleted,
       handle: async (request) => {
-        const source = await service.remove(getSourceParam(request), callerOf(request.principal));
+        const source = await service.remove(getSourceParam(request), toWatchdogCaller(request.principal));
         await audit.record(request.principal, 'monitor.deleted', source);
         return { deleted: true };
       },

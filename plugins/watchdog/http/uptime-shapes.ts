@@ -1,9 +1,9 @@
 /** The uptime of days, as routes answer it. */
 import joi from 'joi';
 import { named, whole } from '../../../kernel/contract.js';
-import { KEPT_DAYS } from '../model/uptime.js';
+import { UPTIME_RETENTION_DAYS } from '../model/uptime.js';
 
-export const daysParam = joi.number().integer().min(1).max(KEPT_DAYS);
+export const daysParam = joi.number().integer().min(1).max(UPTIME_RETENTION_DAYS);
 
 const seconds = joi.number().integer().min(0);
 const share = joi.number().allow(null).description('Of the watched time, that was not down; null: it was not watched');

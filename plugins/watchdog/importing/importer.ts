@@ -7,7 +7,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
-import { idOf } from '../model/source.js';
+import { getMonitorId } from '../model/source.js';
 import { HeartbeatIntake } from '../heartbeat/intake.js';
 import { ProbedMonitors, type ProbedView } from '../monitors/probed.js';
 import { ImportedAddresses } from './addresses.js';
@@ -123,7 +123,7 @@ export class Importer {
   /** One that an earlier version of this program imported, which had no identities: the same name and target. */
   async #recognizeLegacy({ address, wanted, exact, fields, probe }: ImportedMonitor): Promise<string | null> {
     if (address !== null) return null;
-    const found = await this.deps.monitors.get(idOf(wanted));
+    const found = await this.deps.monitors.get(getMonitorId(wanted));
     if (found === null || found.deleted_at !== null) return null;
     if (exact === true) return wanted;
     if (found.name !== fields.name) return null;
@@ -134,7 +134,7 @@ export class Importer {
   }
 
   async #findParent(source: string): Promise<string | null> {
-    return (await this.deps.monitors.get(idOf(source)))?.parent_source ?? null;
+    return (await this.deps.monitors.get(getMonitorId(source)))?.parent_source ?? null;
   }
 
   /** Without timing its interval is learned, as of a monitor that a ping made. */
@@ -189,7 +189,7 @@ export class Importer {
   async #findFreeSource(wanted: string, names: Map<string, number>): Promise<string> {
     for (let n = (names.get(wanted) ?? 0) + 1; ; n++) {
       const source = n === 1 ? wanted : `${wanted}-${n}`;
-      const found = await this.deps.monitors.get(idOf(source));
+      const found = await this.deps.monitors.get(getMonitorId(source));
       if (found !== null && found.deleted_at === null) continue;
       names.set(wanted, n);
       return source;

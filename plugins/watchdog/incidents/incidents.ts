@@ -6,10 +6,10 @@ import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
-import { incidentView, type IncidentDoc, type IncidentView } from '../model/incident.js';
+import { toIncidentView, type IncidentDoc, type IncidentView } from '../model/incident.js';
 import { Timeline } from '../timeline/timeline.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
-import { masked, Visibility } from '../tree/visibility.js';
+import { maskView, Visibility } from '../tree/visibility.js';
 import { findReadable, warned, type Warned } from '../../../ports/store/left-out.js';
 
 export const MAX_COMMENTS = 100;
@@ -54,33 +54,33 @@ export class Incidents {
       }),
     };
     // A run answers before what it found is written.
-    await this.outbox.stored();
+    await this.outbox.waitUntilStored();
     const page = await findReadable(incidents, { filter, sort: [['began_at', 'desc']], limit, after: cursor });
-    const views = page.items.map((doc) => incidentView(doc, clock.now()));
+    const views = page.items.map((doc) => toIncidentView(doc, clock.now()));
     const mentions = views.map(({ suppressed_by }) => ({ suppressed_by }));
-    const hidden = await this.visibility.hiddenIn(mentions, caller);
-    const items = views.map((view) => masked(view, hidden));
+    const hidden = await this.visibility.findHiddenInViews(mentions, caller);
+    const items = views.map((view) => maskView(view, hidden));
     return { items, next_cursor: page.next, has_more: page.next !== null, ...warned(page) };
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
   async getIncident(id: string, caller: WatchdogCaller): Promise<IncidentDoc> {
-    await this.outbox.stored();
+    await this.outbox.waitUntilStored();
     return owned(caller.project, await this.deps.incidents.get(id), ({ project }) => project, `incident ${id}`);
   }
 
   async view(id: string, caller: WatchdogCaller): Promise<IncidentView> {
-    const view = incidentView(await this.getIncident(id, caller), this.deps.clock.now());
-    return masked(view, await this.visibility.hiddenIn([{ suppressed_by: view.suppressed_by }], caller));
+    const view = toIncidentView(await this.getIncident(id, caller), this.deps.clock.now());
+    return maskView(view, await this.visibility.findHiddenInViews([{ suppressed_by: view.suppressed_by }], caller));
   }
 
   /** The incidents that go on of these, by id. */
   async findOpen(ids: readonly string[]): Promise<Map<string, IncidentView>> {
     if (ids.length === 0) return new Map();
-    await this.outbox.stored();
+    await this.outbox.waitUntilStored();
     const { items } = await this.deps.incidents.find({ filter: { id: { in: [...ids] } }, limit: ids.length });
     const open = items.filter(({ ended_at }) => ended_at === null);
-    return new Map(open.map((doc) => [doc.id, incidentView(doc, this.deps.clock.now())]));
+    return new Map(open.map((doc) => [doc.id, toIncidentView(doc, this.deps.clock.now())]));
   }
 
   /**

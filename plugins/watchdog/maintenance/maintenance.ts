@@ -15,8 +15,8 @@ import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { idOf } from '../model/source.js';
-import { getWindowKind, nextSpan, openSpan, type WindowDoc, type WindowKind } from '../model/window.js';
+import { getMonitorId } from '../model/source.js';
+import { getWindowKind, findNextSpan, findOpenSpan, type WindowDoc, type WindowKind } from '../model/window.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 import { Ancestry } from '../tree/ancestry.js';
 
@@ -98,7 +98,7 @@ export class Maintenance {
       limit: BATCH_SIZE,
       damaged: (error) => this.#recordDamage(error, unread),
     });
-    const over = windows.filter((window) => openSpan(window, now) === null && nextSpan(window, now) === null);
+    const over = windows.filter((window) => findOpenSpan(window, now) === null && findNextSpan(window, now) === null);
     const changed: MonitorDoc[] = [];
     let errors = 0;
     let holds: Hold[] = [];
@@ -138,7 +138,7 @@ export class Maintenance {
   async #listHolds(windows: readonly WindowDoc[], now: number): Promise<Hold[]> {
     const holds = new Map<string, Hold>();
     for (const window of windows) {
-      const span = openSpan(window, now);
+      const span = findOpenSpan(window, now);
       if (span === null) continue;
       const until = isoOf(span.until);
       for (const doc of await this.#findMonitors(window)) {
@@ -153,14 +153,14 @@ export class Maintenance {
   async #findMonitors({ sources, subtree, project, series }: WindowDoc): Promise<MonitorDoc[]> {
     const named = subtree === null ? sources : [...sources, subtree];
     const there = await all(this.deps.monitors, {
-      filter: { id: { in: named.map(idOf) } },
+      filter: { id: { in: named.map(getMonitorId) } },
       limit: BATCH_SIZE,
       damaged: this.#damage.tell,
     });
     // One that was deleted and made again is another monitor.
     const found = there.filter((doc) => series === undefined || series.includes(doc.series));
     if (subtree !== null && found.some(({ source }) => source === subtree))
-      found.push(...(await this.ancestry.below(subtree)));
+      found.push(...(await this.ancestry.listDescendants(subtree)));
     return found.filter((doc) => doc.deleted_at === null && (project === null || doc.project === project));
   }
 

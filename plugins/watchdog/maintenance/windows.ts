@@ -5,10 +5,10 @@ import { all } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { DAY_MS, isoOf, normalizedTime } from '../../../lib/time.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
-import { mayTouch, type WatchdogCaller } from '../model/caller.js';
+import { assertCanAccess, type WatchdogCaller } from '../model/caller.js';
 import { checkCron, CronInvalid } from '../model/cron.js';
-import { idOf } from '../model/source.js';
-import { getWindowKind, windowView, type WindowDoc, type WindowKind, type WindowView } from '../model/window.js';
+import { getMonitorId } from '../model/source.js';
+import { getWindowKind, toWindowView, type WindowDoc, type WindowKind, type WindowView } from '../model/window.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { TokenGuard } from '../token-guard.js';
 import { Maintenance } from './maintenance.js';
@@ -52,7 +52,7 @@ export class MaintenanceWindows {
     const due = ({ open, open_until, next_from }: WindowView): string =>
       open ? `0 ${open_until ?? ''}` : `1 ${next_from ?? ''}`;
     return mine
-      .map((window) => windowView(window, now))
+      .map((window) => toWindowView(window, now))
       .filter(({ open, next_from }) => open || next_from !== null)
       .toSorted((a, b) => (due(a) < due(b) ? -1 : 1));
   }
@@ -63,7 +63,7 @@ export class MaintenanceWindows {
    */
   async create(given: NewWindow, caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView> {
     const { clock, ids, windows } = this.deps;
-    await this.tokens.refuse({ reason: given.reason ?? null });
+    await this.tokens.rejectTokens({ reason: given.reason ?? null });
     const now = clock.now();
     const doc: WindowDoc = {
       id: ids.uuid(),
@@ -81,7 +81,7 @@ export class MaintenanceWindows {
       throw invalid({ sources: `there are ${MAX_WINDOWS} windows already: end some of them first` });
     await windows.insert(doc);
     await this.#apply();
-    return windowView(doc, clock.now());
+    return toWindowView(doc, clock.now());
   }
 
   /**
@@ -96,7 +96,7 @@ export class MaintenanceWindows {
     const doc = owned(caller.project, known, ({ project }) => project, `${named} ${id.slice(0, 64)}`);
     await windows.remove({ id: doc.id });
     await this.#apply();
-    return windowView(doc, clock.now());
+    return toWindowView(doc, clock.now());
   }
 
   async #apply(): Promise<void> {
@@ -108,9 +108,9 @@ export class MaintenanceWindows {
   async #listSeries({ sources, subtree }: WindowDoc, caller: WatchdogCaller): Promise<string[]> {
     const named = subtree === null ? sources : [...sources, subtree];
     if (named.length === 0) throw invalid({ sources: 'must name a monitor, or `subtree` one with all below it' });
-    const filter = { id: { in: named.map(idOf) }, deleted_at: null };
+    const filter = { id: { in: named.map(getMonitorId) }, deleted_at: null };
     const found = await all(this.deps.monitors, { filter, limit: PAGE_SIZE });
-    for (const doc of found) mayTouch(caller, doc);
+    for (const doc of found) assertCanAccess(caller, doc);
     const known = new Set(found.map(({ source }) => source));
     const missing = named.filter((source) => !known.has(source));
     const field = subtree !== null && missing.includes(subtree) ? 'subtree' : 'sources';

@@ -23,7 +23,7 @@ export interface WatchdogCaller {
   most?: number;
 }
 
-export function callerOf(principal: Principal): WatchdogCaller {
+export function toWatchdogCaller(principal: Principal): WatchdogCaller {
   if (principal.kind === 'token') {
     const { id, parent_id, name, project, source } = principal;
     return { name, token: parent_id ?? id, project, source };
@@ -34,8 +34,8 @@ export function callerOf(principal: Principal): WatchdogCaller {
 }
 
 /** A reader: `watchdog:read`, the shared key, or a `wd_live_` token. @throws ServiceError insufficient_scope */
-export function readerOf(principal: Principal): WatchdogCaller {
-  const caller = callerOf(principal);
+export function toWatchdogReader(principal: Principal): WatchdogCaller {
+  const caller = toWatchdogCaller(principal);
   if (principal.kind !== 'token' || principal.token_kind === 'watchdog') return caller;
   if (!principal.scopes.some((scope) => scope === 'watchdog:read' || scope === 'watchdog:manage')) {
     throw denied('This needs a token with the scope watchdog:read, a watchdog token, or the shared key.');
@@ -44,14 +44,14 @@ export function readerOf(principal: Principal): WatchdogCaller {
 }
 
 /** @throws ServiceError source_mismatch */
-export function mayReport(caller: WatchdogCaller, source: string): void {
+export function assertCanReport(caller: WatchdogCaller, source: string): void {
   if (caller.source !== null && caller.source !== source) {
     throw refusal('source_mismatch', 'This token belongs to another source.');
   }
 }
 
 /** @throws ServiceError insufficient_scope */
-export function mayTouch(
+export function assertCanAccess(
   caller: WatchdogCaller,
   monitor: { project: string | null; created_by_token?: string | null },
 ): void {

@@ -9,9 +9,9 @@ import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
 import type { EventData, Level, MonitorDoc, TimelineOutboxEntry } from './documents.js';
 import { NO_SILENCE } from './monitor.js';
-import { isSilenced, nextCheck } from './timing.js';
-import { recorded } from './uptime.js';
-import { reportReason, silenceReason } from './why.js';
+import { isSilenced, getNextCheck } from './timing.js';
+import { recordUptime } from './uptime.js';
+import { formatReportReason, formatSilenceReason } from './why.js';
 
 const LEVELS: Readonly<Record<MonitorState, Level>> = {
   up: 'info',
@@ -23,9 +23,9 @@ const LEVELS: Readonly<Record<MonitorState, Level>> = {
 };
 
 /** Of what a heartbeat said, in the incident that it began. */
-const MAX_NOTE = 500;
+const MAX_NOTE_CHARACTERS = 500;
 /** Of the last heartbeat's message, in an event. */
-const MAX_MESSAGE = 1_000;
+const MAX_MESSAGE_CHARACTERS = 1_000;
 
 /** What a heartbeat that reports a failure says of it. */
 export interface FailureReport {
@@ -35,8 +35,8 @@ export interface FailureReport {
   probed?: boolean;
 }
 
-const reportOf = ({ message, exit_code }: FailureReport): Pick<MonitorEvent, 'message' | 'exit_code'> => ({
-  message: message === null || message.trim() === '' ? null : message.slice(0, MAX_MESSAGE),
+const toReportFields = ({ message, exit_code }: FailureReport): Pick<MonitorEvent, 'message' | 'exit_code'> => ({
+  message: message === null || message.trim() === '' ? null : message.slice(0, MAX_MESSAGE_CHARACTERS),
   exit_code: exit_code ?? null,
 });
 
@@ -69,19 +69,19 @@ export class MonitorChangeSet {
     const { at } = this;
     if (state === 'down') this.assign({ incident_id: this.ids.uuid() });
     const since = from === 'down' ? { since: next.down_since_utc ?? at } : {};
-    this.#entry('transition', 'state.changed', LEVELS[state], { from, to: state, message, ...since, ...more });
+    this.#addEntry('transition', 'state.changed', LEVELS[state], { from, to: state, message, ...since, ...more });
     if (from === 'down') {
       this.recover(state, state === 'stopped' || state === 'maintenance' ? state : null);
       this.assign({ left_down_at: at, down_since_utc: null, down_from: null, incident_id: null });
     }
     const silenced = (next.silenced ?? null) === null ? {} : { silenced: null };
-    return this.assign({ uptime: recorded(next, this.now), state, last_state_change_utc: at, ...silenced });
+    return this.assign({ uptime: recordUptime(next, this.now), state, last_state_change_utc: at, ...silenced });
   }
 
   /** Down; `alarm` or `suppress` must follow. @param note what its heartbeat said of it */
   down(since: number, message: string, note: string | null = null): this {
     const from = this.next.state;
-    const more = { since: isoOf(since), ...(note !== null && { note: note.slice(0, MAX_NOTE) }) };
+    const more = { since: isoOf(since), ...(note !== null && { note: note.slice(0, MAX_NOTE_CHARACTERS) }) };
     return this.to('down', message, more).assign({ down_since_utc: isoOf(since), down_from: from });
   }
 
@@ -99,26 +99,26 @@ export class MonitorChangeSet {
   }
 
   /** In a window: what a heartbeat says of the state comes true when the window ends. */
-  heldAs(state: MonitorState): this {
+  setHeldState(state: MonitorState): this {
     const since = state === 'down' ? (this.next.held_since ?? this.at) : null;
     return this.assign({ held_state: state, held_since: since });
   }
 
   /** `monitor.recovered` for an open alarm, nothing for a suppressed one; none afterwards. */
   recover(state: MonitorState, resolution: string | null): this {
-    return this.#end('monitor.recovered', state, resolution);
+    return this.#endAlarm('monitor.recovered', state, resolution);
   }
 
   /** `monitor.alarm_closed` for an open alarm: its monitor is deleted, which is no recovery. */
   close(): this {
-    return this.#end('monitor.alarm_closed', this.next.state, 'deleted');
+    return this.#endAlarm('monitor.alarm_closed', this.next.state, 'deleted');
   }
 
-  #end(event: 'monitor.recovered' | 'monitor.alarm_closed', state: MonitorState, resolution: string | null): this {
+  #endAlarm(event: 'monitor.recovered' | 'monitor.alarm_closed', state: MonitorState, resolution: string | null): this {
     const { alarm, alarm_id, down_since_utc } = this.next;
     if (alarm === 'open' && alarm_id !== null) {
       const data = {
-        ...this.#about(),
+        ...this.#getEventFields(),
         state,
         previous_state: 'down',
         alarm_id,
@@ -129,7 +129,7 @@ export class MonitorChangeSet {
         message: null,
         exit_code: null,
       } as const;
-      this.#alarm(event, 'info', data, resolution === null ? 'Recovered' : `Alarm ended: ${resolution}`);
+      this.#addAlarm(event, 'info', data, resolution === null ? 'Recovered' : `Alarm ended: ${resolution}`);
     }
     return this.assign({
       alarm: 'none',
@@ -139,7 +139,7 @@ export class MonitorChangeSet {
     });
   }
 
-  #about(): Pick<MonitorEvent, 'name' | 'tags' | 'last_heartbeat_at'> {
+  #getEventFields(): Pick<MonitorEvent, 'name' | 'tags' | 'last_heartbeat_at'> {
     const { name, tags = [], last_heartbeat_at } = this.next;
     return { name, tags, last_heartbeat_at };
   }
@@ -150,7 +150,7 @@ export class MonitorChangeSet {
     const alarm_id = this.ids.uuid();
     this.assign({ alarm: 'open', alarm_id, suppressed_by: null, released_at: null });
     const data = {
-      ...this.#about(),
+      ...this.#getEventFields(),
       state: 'down',
       previous_state: down_from,
       alarm_id,
@@ -158,12 +158,12 @@ export class MonitorChangeSet {
       resolution: null,
       down_since_utc,
       ...(heartbeat === null
-        ? { ...reportOf(this.next), reason: silenceReason(this.next, this.now) }
-        : { ...reportOf(heartbeat), reason: reportReason(heartbeat), last_heartbeat_at: this.at }),
+        ? { ...toReportFields(this.next), reason: formatSilenceReason(this.next, this.now) }
+        : { ...toReportFields(heartbeat), reason: formatReportReason(heartbeat), last_heartbeat_at: this.at }),
     } as const;
     const now = heartbeat !== null ? 'Reported an error: down' : 'No heartbeat: down';
     const message = deferred ? 'Still down: the alarm was held back' : now;
-    return this.#alarm('monitor.down', 'error', data, message);
+    return this.#addAlarm('monitor.down', 'error', data, message);
   }
 
   /** `monitor.warning`, when it enters warning from a state other than down. @param reason a sentence */
@@ -171,27 +171,27 @@ export class MonitorChangeSet {
     const { before, next } = this;
     if (next.state !== 'warning' || before.state === 'warning' || before.state === 'down') return this;
     if (isSilenced(next, this.now)) return this.assign({ silenced: reason });
-    return this.#warn(reason);
+    return this.#addWarning(reason);
   }
 
-  #warn(reason: string): this {
+  #addWarning(reason: string): this {
     const { before, next } = this;
-    const { message } = reportOf(next);
+    const { message } = toReportFields(next);
     const previous_state = before.state === 'warning' ? null : before.state;
-    const data = { ...this.#about(), state: 'warning', previous_state, reason, message } as const;
-    return this.#alarm('monitor.warning', 'warning', data, reason);
+    const data = { ...this.#getEventFields(), state: 'warning', previous_state, reason, message } as const;
+    return this.#addAlarm('monitor.warning', 'warning', data, reason);
   }
 
   /** The alarm of a monitor that is down: held back below one that is down, and while it is silenced. */
   raise(by: string | null, heartbeat: FailureReport | null = null): this {
     if (by !== null) return this.suppress(by);
-    return isSilenced(this.next, this.now) ? this.#silence() : this.alarm(false, heartbeat);
+    return isSilenced(this.next, this.now) ? this.#deferToSilenceEnd() : this.alarm(false, heartbeat);
   }
 
   /** Holds the alarm back until the silence ends. */
-  #silence(): this {
+  #deferToSilenceEnd(): this {
     this.assign({ alarm: 'suppressed', suppressed_by: null, released_at: null });
-    return this.#entry('suppression', 'alarm.suppressed', 'warning', { message: 'Alarm held back: silenced' });
+    return this.#addEntry('suppression', 'alarm.suppressed', 'warning', { message: 'Alarm held back: silenced' });
   }
 
   /** Into a silence, or from one to another. Its state and an open alarm stay as they are. */
@@ -203,31 +203,31 @@ export class MonitorChangeSet {
   endSilence(by: string | null): this {
     const { state, alarm, suppressed_by, released_at, silenced = null } = this.next;
     this.assign(NO_SILENCE);
-    if (state === 'warning' && silenced !== null && by === null) this.#warn(silenced);
+    if (state === 'warning' && silenced !== null && by === null) this.#addWarning(silenced);
     if (state !== 'down' || alarm !== 'suppressed' || suppressed_by !== null || released_at !== null) return this;
     return by === null ? this.alarm(true) : this.suppress(by);
   }
 
   /** `monitor.certificate_expiring`. @param reason a sentence */
   certificate(expiry: Pick<MonitorCertificateExpiring, 'days_left' | 'expires_at'>, reason: string): this {
-    const { name, tags } = this.#about();
-    return this.#alarm('monitor.certificate_expiring', 'warning', { name, tags, ...expiry }, reason);
+    const { name, tags } = this.#getEventFields();
+    return this.#addAlarm('monitor.certificate_expiring', 'warning', { name, tags, ...expiry }, reason);
   }
 
   /** An ancestor is down, so there is no alarm. */
   suppress(by: string): this {
     this.assign({ alarm: 'suppressed', suppressed_by: by, released_at: null });
-    return this.#entry('suppression', 'alarm.suppressed', 'warning', {
+    return this.#addEntry('suppression', 'alarm.suppressed', 'warning', {
       message: `Alarm suppressed: ${by} is down`,
       suppressed_by: by,
     });
   }
 
-  #alarm(type: string, level: Level, data: EventData, message: string): this {
-    return this.#entry('alarm', type, level, { message, data, ...('state' in data && { to: data.state }) });
+  #addAlarm(type: string, level: Level, data: EventData, message: string): this {
+    return this.#addEntry('alarm', type, level, { message, data, ...('state' in data && { to: data.state }) });
   }
 
-  #entry(kind: TimelineOutboxEntry['kind'], type: string, level: Level, more: Partial<TimelineOutboxEntry>): this {
+  #addEntry(kind: TimelineOutboxEntry['kind'], type: string, level: Level, more: Partial<TimelineOutboxEntry>): this {
     const { incident_id } = this.next;
     this.entries.push({
       id: `evt_${this.ids.uuid()}`,
@@ -243,7 +243,7 @@ export class MonitorChangeSet {
   }
 
   /** The write: only what differs. @param due when the evaluator looks here again */
-  update(due = nextCheck(this.next)): Update {
+  update(due = getNextCheck(this.next)): Update {
     const { before, next, entries } = this;
     next.next_check_at = due;
     next.rev = before.rev + 1;

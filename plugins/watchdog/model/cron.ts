@@ -5,10 +5,18 @@
 import { Cron } from 'croner';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { isZone } from '../../../lib/local-time.js';
-import { dueAfter, type CronPattern } from './due-times.js';
+import { findDueAfter, type CronPattern } from './due-times.js';
 
-export const NAMES = ['@hourly', '@daily', '@midnight', '@weekly', '@monthly', '@yearly', '@annually'] as const;
-const LONGEST = 200;
+export const CRON_NICKNAMES = [
+  '@hourly',
+  '@daily',
+  '@midnight',
+  '@weekly',
+  '@monthly',
+  '@yearly',
+  '@annually',
+] as const;
+const MAX_EXPRESSION_CHARACTERS = 200;
 /** Digits, names of months and days, what repeats them, and `L`, `W` and `#` as the library defines them. */
 const FIELD = /^(?:[\d*/,#LW-]|[A-Za-z]{3})+$/;
 const EVERY = '*';
@@ -28,17 +36,17 @@ export class CronInvalid extends Error {
 }
 
 /** An expression in its zone, with its last answer. */
-interface Kept {
+interface CachedPattern {
   pattern: CronPattern;
   /** What was asked for, and the first due time after it; null: there is none. */
   after: number;
   due: number | null;
 }
 
-const kept = new BoundedMap<Kept>({ most: 5_000 });
+const patternCache = new BoundedMap<CachedPattern>({ most: 5_000 });
 
 /** As Vixie cron has it: a day must fit both fields of days when one of them begins with `*`, else either of them. */
-function patternOf(expression: string): CronPattern {
+function getPattern(expression: string): CronPattern {
   const [minute = '', hour = '', day = '', , weekday = ''] = (expression === '@hourly' ? '0 * * * *' : expression)
     .trim()
     .split(/\s+/);
@@ -53,11 +61,15 @@ function patternOf(expression: string): CronPattern {
 export function checkCron(expression: string, timezone: string): void {
   if (!isZone(timezone))
     throw new CronInvalid('timezone', `${timezone.slice(0, 64)} is not the name of a time zone`, null);
-  if (expression.length > LONGEST)
-    throw new CronInvalid('schedule', `is longer than ${LONGEST} characters`, LONGEST + 1);
-  if ((NAMES as readonly string[]).includes(expression)) return;
+  if (expression.length > MAX_EXPRESSION_CHARACTERS)
+    throw new CronInvalid(
+      'schedule',
+      `is longer than ${MAX_EXPRESSION_CHARACTERS} characters`,
+      MAX_EXPRESSION_CHARACTERS + 1,
+    );
+  if ((CRON_NICKNAMES as readonly string[]).includes(expression)) return;
   if (expression.startsWith('@'))
-    throw new CronInvalid('schedule', `the name at position 1 is none of ${NAMES.join(', ')}`, 1);
+    throw new CronInvalid('schedule', `the name at position 1 is none of ${CRON_NICKNAMES.join(', ')}`, 1);
   const fields = [...expression.matchAll(/\S+/g)];
   fields.forEach(({ 0: text, index }, i) => checkField(text, i, index + 1));
   if (fields.length < FIELDS.length)
@@ -66,7 +78,7 @@ export function checkCron(expression: string, timezone: string): void {
       `has ${fields.length} of 5 fields: the ${FIELDS[fields.length]} is missing at position ${expression.length + 1}`,
       expression.length + 1,
     );
-  if (patternOf(expression).times.nextRun() === null)
+  if (getPattern(expression).times.nextRun() === null)
     throw new CronInvalid('schedule', 'names a day that no month has', (fields[2]?.index ?? 0) + 1);
 }
 
@@ -76,7 +88,7 @@ function checkField(text: string, i: number, position: number): void {
   const fault = `the ${name} at position ${position} cannot be read`;
   if (!FIELD.test(text)) throw new CronInvalid('schedule', fault, position);
   try {
-    patternOf(FIELDS.map((_, at) => (at === i ? text : EVERY)).join(' '));
+    getPattern(FIELDS.map((_, at) => (at === i ? text : EVERY)).join(' '));
   } catch {
     throw new CronInvalid('schedule', fault, position);
   }
@@ -88,12 +100,12 @@ function checkField(text: string, i: number, position: number): void {
  * @param expression checked when it was given (`checkCron`)
  * @throws Error when it cannot be read, or this system does not know the zone any more
  */
-export function nextDue(expression: string, timezone: string, after: number): number | null {
+export function getNextDue(expression: string, timezone: string, after: number): number | null {
   const key = `${timezone} ${expression}`;
-  const known = kept.get(key);
+  const known = patternCache.get(key);
   if (known !== undefined && known.after <= after && (known.due === null || after < known.due)) return known.due;
-  const pattern = known?.pattern ?? patternOf(expression);
-  const due = dueAfter(pattern, timezone, after);
-  kept.set(key, { pattern, after, due });
+  const pattern = known?.pattern ?? getPattern(expression);
+  const due = findDueAfter(pattern, timezone, after);
+  patternCache.set(key, { pattern, after, due });
   return due;
 }

@@ -16,38 +16,42 @@ export interface CronPattern {
 }
 
 /** The first due time after `after`; null: there is none. */
-export const dueAfter = (pattern: CronPattern, zone: string, after: number): number | null =>
-  pattern.followsClock ? clockDue(pattern.times, zone, after) : namedDue(pattern.times, zone, after);
+export const findDueAfter = (pattern: CronPattern, zone: string, after: number): number | null =>
+  pattern.followsClock ? findDueByClock(pattern.times, zone, after) : findDueByLocalTime(pattern.times, zone, after);
 
-const nextLocal = (times: Cron, local: number): number | null => times.nextRun(new Date(local))?.getTime() ?? null;
+const findNextLocal = (times: Cron, local: number): number | null => times.nextRun(new Date(local))?.getTime() ?? null;
 
 /** Each local time once: the first time of an hour that comes twice, the end of a gap for one that is skipped. */
-function namedDue(times: Cron, zone: string, after: number): number | null {
-  for (let local = nextLocal(times, after + offsetAt(after, zone)); local !== null; local = nextLocal(times, local)) {
-    const at = instantOf(local, zone);
+function findDueByLocalTime(times: Cron, zone: string, after: number): number | null {
+  for (
+    let local = findNextLocal(times, after + offsetAt(after, zone));
+    local !== null;
+    local = findNextLocal(times, local)
+  ) {
+    const at = toInstant(local, zone);
     if (at > after) return at;
   }
   return null;
 }
 
-function instantOf(local: number, zone: string): number {
+function toInstant(local: number, zone: string): number {
   const [before, behind] = [offsetAt(local - DAY_MS, zone), offsetAt(local + DAY_MS, zone)];
   if (before === behind) return local - before;
   const instants = [local - before, local - behind].filter((at) => at + offsetAt(at, zone) === local);
-  return instants.length > 0 ? Math.min(...instants) : changeBetween(local - DAY_MS, local + DAY_MS, zone);
+  return instants.length > 0 ? Math.min(...instants) : findOffsetChange(local - DAY_MS, local + DAY_MS, zone);
 }
 
 /** Every instant at which the clock on the wall shows one of the local times. */
-function clockDue(times: Cron, zone: string, after: number): number | null {
+function findDueByClock(times: Cron, zone: string, after: number): number | null {
   let from = after;
   let offset = offsetAt(after, zone);
   for (;;) {
-    const local = nextLocal(times, from + offset);
+    const local = findNextLocal(times, from + offset);
     if (local === null) return null;
     const at = local - offset;
     const near = Math.min(at, from + 2 * DAY_MS);
     if (offsetAt(near, zone) !== offset) {
-      const change = changeBetween(from, near, zone);
+      const change = findOffsetChange(from, near, zone);
       offset = offsetAt(change, zone);
       from = change - 1;
     } else if (near === at) return at;
@@ -60,7 +64,7 @@ function clockDue(times: Cron, zone: string, after: number): number | null {
 }
 
 /** The first instant with another offset than `from`; there must be one until `to`. */
-function changeBetween(from: number, to: number, zone: string): number {
+function findOffsetChange(from: number, to: number, zone: string): number {
   const offset = offsetAt(from, zone);
   let [same, other] = [from, to];
   while (other - same > 1) {

@@ -37,7 +37,7 @@ export interface IncidentDoc extends Doc {
   acknowledged_at?: string | null;
 }
 
-const FRESH: Omit<IncidentDoc, 'id' | 'source' | 'project' | 'began_at' | 'message' | 'note'> = {
+const NEW_INCIDENT: Omit<IncidentDoc, 'id' | 'source' | 'project' | 'began_at' | 'message' | 'note'> = {
   ended_at: null,
   ended_in: null,
   alarm_id: null,
@@ -54,30 +54,30 @@ const FRESH: Omit<IncidentDoc, 'id' | 'source' | 'project' | 'began_at' | 'messa
 };
 
 /** Events that say nothing about an incident that goes on. */
-const NOTICES: ReadonlySet<string> = new Set(['monitor.warning', 'monitor.certificate_expiring']);
+const NOTICE_EVENTS: ReadonlySet<string> = new Set(['monitor.warning', 'monitor.certificate_expiring']);
 
 /** Writes of one bulk are made in any order; each is of the incident that it names. */
 type Write = Extract<WriteOp<IncidentDoc>, { change: unknown }>;
 
 /** What these entries say of incidents, in their order. */
-export function incidentWrites(
+export function buildIncidentWrites(
   { source, project }: Pick<MonitorDoc, 'source' | 'project'>,
   entries: readonly TimelineOutboxEntry[],
 ): Write[] {
   return entries.flatMap((entry): Write[] => {
     const { incident: id } = entry;
-    if (id === undefined || NOTICES.has(entry.type)) return [];
+    if (id === undefined || NOTICE_EVENTS.has(entry.type)) return [];
     if (entry.kind === 'transition' && entry.to === 'down') {
       const { since = entry.at, message, note = null } = entry;
-      const setOnInsert = { ...FRESH, source, project, began_at: since, message, note };
+      const setOnInsert = { ...NEW_INCIDENT, source, project, began_at: since, message, note };
       return [{ change: { id }, update: { setOnInsert }, upsert: true }];
     }
-    return [{ change: { id }, update: { set: changesOf(entry) } }];
+    return [{ change: { id }, update: { set: toChanges(entry) } }];
   });
 }
 
 /** The same writes in bulks that follow one another: each has one write of an incident at most, in the order given. */
-export function inTurns(writes: readonly Write[]): Write[][] {
+export function splitIntoBulks(writes: readonly Write[]): Write[][] {
   const turns: Write[][] = [];
   const made = new Map<unknown, number>();
   for (const write of writes) {
@@ -90,7 +90,7 @@ export function inTurns(writes: readonly Write[]): Write[][] {
 
 type Changes = Record<string, string | boolean | null>;
 
-function changesOf({ kind, type, id, at, to, data, suppressed_by, since = at }: TimelineOutboxEntry): Changes {
+function toChanges({ kind, type, id, at, to, data, suppressed_by, since = at }: TimelineOutboxEntry): Changes {
   // It never ends before it began, also where the clock was set back meanwhile.
   if (kind === 'transition') return { ended_at: at > since ? at : since, ended_in: to ?? null };
   if (kind === 'suppression') return { suppressed_by: suppressed_by ?? null };
@@ -100,7 +100,7 @@ function changesOf({ kind, type, id, at, to, data, suppressed_by, since = at }: 
 }
 
 /** As the interface shows it. @param now in ms */
-export function incidentView(doc: IncidentDoc, now: number) {
+export function toIncidentView(doc: IncidentDoc, now: number) {
   const {
     alarm_event: _alarm,
     recovered_event: _recovered,
@@ -116,4 +116,4 @@ export function incidentView(doc: IncidentDoc, now: number) {
     duration_seconds: Math.max(0, Math.round((until - Date.parse(doc.began_at)) / 1000)),
   };
 }
-export type IncidentView = ReturnType<typeof incidentView>;
+export type IncidentView = ReturnType<typeof toIncidentView>;

@@ -3,7 +3,7 @@ import { isoOf } from '../../../lib/time.js';
 import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { MonitorDoc } from './documents.js';
-import { idOf } from './source.js';
+import { getMonitorId } from './source.js';
 import { DEFAULT_GRACE_SECONDS } from './timing.js';
 
 /** In no maintenance window. */
@@ -24,10 +24,10 @@ export const NO_SILENCE = {
 } as const satisfies Partial<MonitorDoc>;
 
 /** Unknown, without heartbeat: it never alarms. */
-export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): MonitorDoc {
+export function createMonitor(fields: MonitorFields, ids: Ids, now: number): MonitorDoc {
   const at = isoOf(now);
   return {
-    id: idOf(fields.source),
+    id: getMonitorId(fields.source),
     source: fields.source,
     series: ids.uuid(),
     name: fields.name || fields.source,
@@ -83,7 +83,7 @@ export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): Moni
 }
 
 /** The window that it is in, as it is shown; null: none. */
-export function maintenanceOf(doc: MonitorDoc): MonitorView['maintenance'] {
+export function toMaintenanceView(doc: MonitorDoc): MonitorView['maintenance'] {
   const { maintenance_id: id = null, maintenance_until: until = null, maintenance_reason: reason = null } = doc;
   return id === null || until === null ? null : { id, until, reason };
 }
@@ -97,7 +97,7 @@ export function toSilenceView(doc: MonitorDoc): MonitorView['silence'] {
 type Texts = 'checks' | 'metrics_json';
 
 /** Everything that is shown but what is stored as JSON text. */
-const plainOf = (doc: MonitorDoc): Omit<MonitorView, Texts> => ({
+const toPlainView = (doc: MonitorDoc): Omit<MonitorView, Texts> => ({
   id: doc.id,
   source: doc.source,
   name: doc.name,
@@ -124,19 +124,19 @@ const plainOf = (doc: MonitorDoc): Omit<MonitorView, Texts> => ({
   app_version: doc.app_version,
   last_state_change_utc: doc.last_state_change_utc,
   down_since_utc: doc.down_since_utc,
-  maintenance: maintenanceOf(doc),
+  maintenance: toMaintenanceView(doc),
   silence: toSilenceView(doc),
   created_at: doc.created_at,
   // What it is changes with its state, too.
   updated_at: doc.updated_at > doc.last_state_change_utc ? doc.updated_at : doc.last_state_change_utc,
 });
 
-export const viewOf = (doc: MonitorDoc): MonitorView => ({
-  ...plainOf(doc),
+export const toMonitorView = (doc: MonitorDoc): MonitorView => ({
+  ...toPlainView(doc),
   checks: JSON.parse(doc.checks) as MonitorView['checks'],
   metrics_json: JSON.parse(doc.metrics_json) as MonitorView['metrics_json'],
 });
 
 /** The view as JSON, without reading and writing again what is stored as such. */
-export const jsonOf = (doc: MonitorDoc): string =>
-  `${JSON.stringify(plainOf(doc)).slice(0, -1)},"checks":${doc.checks},"metrics_json":${doc.metrics_json}}`;
+export const toMonitorJson = (doc: MonitorDoc): string =>
+  `${JSON.stringify(toPlainView(doc)).slice(0, -1)},"checks":${doc.checks},"metrics_json":${doc.metrics_json}}`;

@@ -5,23 +5,23 @@
 type Start = [rid: string, at: number];
 
 /** Jobs that run at once; of more the oldest start is forgotten. */
-const MOST = 20;
+const MAX_OPEN_RUNS = 20;
 
-const startsOf = (text: string | null | undefined): Start[] => (text ? (JSON.parse(text) as Start[]) : []);
+const parseStarts = (text: string | null | undefined): Start[] => (text ? (JSON.parse(text) as Start[]) : []);
 
 /** @param rid empty for a job that has one run at a time */
-export function started(text: string | null | undefined, rid: string, at: number): string {
-  const others = startsOf(text).filter(([known]) => known !== rid);
-  return JSON.stringify([...others, [rid, at]].slice(-MOST));
+export function addStart(text: string | null | undefined, rid: string, at: number): string {
+  const others = parseStarts(text).filter(([known]) => known !== rid);
+  return JSON.stringify([...others, [rid, at]].slice(-MAX_OPEN_RUNS));
 }
 
 /** @returns the starts without this one, and how long the run took in ms; null: no start is known */
-export function ended(
+export function removeStart(
   text: string | null | undefined,
   rid: string,
   at: number,
 ): { starts: string | null; duration_ms: number | null } {
-  const starts = startsOf(text);
+  const starts = parseStarts(text);
   const start = starts.find(([known]) => known === rid);
   // An end without `rid` cannot be told from that of another run: none is under way after it.
   const left = rid === '' ? [] : starts.filter((one) => one !== start);
@@ -30,5 +30,5 @@ export function ended(
 }
 
 /** When the first run began that has not ended, of those since `after`, in ms; null: none is under way. */
-export const startedSince = (text: string | null | undefined, after: number): number | null =>
-  startsOf(text).find(([, at]) => at > after)?.[1] ?? null;
+export const findStartSince = (text: string | null | undefined, after: number): number | null =>
+  parseStarts(text).find(([, at]) => at > after)?.[1] ?? null;

@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 
-const ID = /^mon_[0-9a-f]{32}$/;
+const MONITOR_ID_PATTERN = /^mon_[0-9a-f]{32}$/;
 
-export const idOf = (source: string): string => `mon_${createHash('sha256').update(source).digest('hex').slice(0, 32)}`;
+export const getMonitorId = (source: string): string =>
+  `mon_${createHash('sha256').update(source).digest('hex').slice(0, 32)}`;
 
-export const looksLikeId = (text: string): boolean => ID.test(text);
+export const isMonitorId = (text: string): boolean => MONITOR_ID_PATTERN.test(text);

@@ -12,11 +12,11 @@ import type { MonitorDoc } from './documents.js';
 
 const DAY_MS = 24 * HOUR_MS;
 export const DAY_SECONDS = DAY_MS / 1000;
-export const HOURS = 24;
+export const SHOWN_HOURS = 24;
 /** Shown on pages. */
-export const DAYS = 90;
+export const SHOWN_DAYS = 90;
 /** Kept, for whoever asks for more. */
-export const KEPT_DAYS = 400;
+export const UPTIME_RETENTION_DAYS = 400;
 
 /** Hours or days since 1970, then the seconds in each state; none where it was stopped, in maintenance or unknown. */
 type Cell = readonly [index: number, up: number, warning: number, down: number];
@@ -29,8 +29,8 @@ interface UptimeRecord {
 }
 
 const UNITS = [
-  { name: 'hours', ms: HOUR_MS, keep: HOURS },
-  { name: 'days', ms: DAY_MS, keep: KEPT_DAYS },
+  { name: 'hours', ms: HOUR_MS, keep: SHOWN_HOURS },
+  { name: 'days', ms: DAY_MS, keep: UPTIME_RETENTION_DAYS },
 ] as const;
 
 /**
@@ -38,12 +38,15 @@ const UNITS = [
  * they are many.
  */
 type Whole = Readonly<Record<'up' | 'warning' | 'down', Cell>>;
-const wholes = (seconds: number): Whole => ({
+const buildWholeCells = (seconds: number): Whole => ({
   up: [NaN, seconds, 0, 0],
   warning: [NaN, 0, seconds, 0],
   down: [NaN, 0, 0, seconds],
 });
-const WHOLE: Readonly<Record<'hours' | 'days', Whole>> = { hours: wholes(3600), days: wholes(86_400) };
+const WHOLE: Readonly<Record<'hours' | 'days', Whole>> = {
+  hours: buildWholeCells(3600),
+  days: buildWholeCells(86_400),
+};
 const UNWATCHED: Cell = [NaN, 0, 0, 0];
 
 /** What one hour or day looks like: its worst state, and for how many seconds. */
@@ -62,21 +65,21 @@ export interface Uptime {
   quarter: number | null;
 }
 
-const opened = (text: string | null | undefined, from: number): UptimeRecord =>
+const parseRecord = (text: string | null | undefined, from: number): UptimeRecord =>
   text ? (JSON.parse(text) as UptimeRecord) : { since: from, hours: [], days: [] };
 
 /** The record with one more stretch of time in one state. */
-function extended(record: UptimeRecord, state: MonitorState, from: number, to: number): UptimeRecord {
+function extendRecord(record: UptimeRecord, state: MonitorState, from: number, to: number): UptimeRecord {
   const next: UptimeRecord = { since: record.since, hours: [...record.hours], days: [...record.days] };
   for (const { name, ms, keep } of UNITS) {
     const oldest = Math.floor(to / ms) - keep + 1;
     const cells = next[name].filter(([index]) => index >= oldest);
-    eachPart(from, to, oldest, ms, (index, seconds, whole) => {
+    forEachPart(from, to, oldest, ms, (index, seconds, whole) => {
       if (state === 'up' && whole) return;
       // Cells are in the order of time: only the last may be the one that goes on.
       const known = (cells.at(-1)?.[0] ?? -Infinity) < index ? -1 : cells.findIndex(([one]) => one === index);
-      if (known < 0) cells.push(longer([index, 0, 0, 0], state, seconds, ms / 1000));
-      else cells[known] = longer(cells[known] as Cell, state, seconds, ms / 1000);
+      if (known < 0) cells.push(extendCell([index, 0, 0, 0], state, seconds, ms / 1000));
+      else cells[known] = extendCell(cells[known] as Cell, state, seconds, ms / 1000);
     });
     next[name] = cells;
   }
@@ -84,7 +87,7 @@ function extended(record: UptimeRecord, state: MonitorState, from: number, to: n
 }
 
 /** The parts of a stretch of time in each hour or day, from `oldest` on. */
-function eachPart(
+function forEachPart(
   from: number,
   to: number,
   oldest: number,
@@ -100,7 +103,7 @@ function eachPart(
 }
 
 /** @param most seconds of the hour or day: a clock that was set back comes through it twice */
-function longer([index, up, warning, down]: Cell, state: MonitorState, seconds: number, most: number): Cell {
+function extendCell([index, up, warning, down]: Cell, state: MonitorState, seconds: number, most: number): Cell {
   const more = Math.max(0, Math.min(seconds, most - up - warning - down));
   return [
     index,
@@ -113,23 +116,23 @@ function longer([index, up, warning, down]: Cell, state: MonitorState, seconds: 
 type Watched = Pick<MonitorDoc, 'uptime' | 'state' | 'last_state_change_utc'>;
 
 /** The monitor's record when its state ends now: JSON text. */
-export function recorded({ uptime, state, last_state_change_utc }: Watched, now: number): string {
+export function recordUptime({ uptime, state, last_state_change_utc }: Watched, now: number): string {
   const from = Date.parse(last_state_change_utc);
-  return JSON.stringify(extended(opened(uptime, Math.min(from, now)), state, from, now));
+  return JSON.stringify(extendRecord(parseRecord(uptime, Math.min(from, now)), state, from, now));
 }
 
-export function uptimeOf(doc: Watched, now: number): Uptime {
+export function getUptime(doc: Watched, now: number): Uptime {
   const from = Date.parse(doc.last_state_change_utc);
-  const record = opened(doc.uptime, from);
+  const record = parseRecord(doc.uptime, from);
   const [hourly, daily] = UNITS;
-  const hours = cellsOf(record, hourly, doc.state, from, now);
-  const days = cellsOf(record, { ...daily, keep: DAYS }, doc.state, from, now);
+  const hours = listCells(record, hourly, doc.state, from, now);
+  const days = listCells(record, { ...daily, keep: SHOWN_DAYS }, doc.state, from, now);
   return {
-    hours: hours.map(shown),
-    days: days.map(shown),
-    day: share(hours),
-    month: share(days.slice(-30)),
-    quarter: share(days),
+    hours: hours.map(toShownCell),
+    days: days.map(toShownCell),
+    day: getShare(hours),
+    month: getShare(days.slice(-30)),
+    quarter: getShare(days),
   };
 }
 
@@ -143,9 +146,9 @@ export interface DayUptime {
 }
 
 /** Each of the last days, oldest first, and the share of all of them. @param days 1 to 400 */
-export function dailyUptime(doc: Watched, now: number, days: number): { share: number | null; days: DayUptime[] } {
+export function getDailyUptime(doc: Watched, now: number, days: number): { share: number | null; days: DayUptime[] } {
   const from = Date.parse(doc.last_state_change_utc);
-  const cells = cellsOf(opened(doc.uptime, from), { ...UNITS[1], keep: days }, doc.state, from, now);
+  const cells = listCells(parseRecord(doc.uptime, from), { ...UNITS[1], keep: days }, doc.state, from, now);
   const oldest = Math.floor(now / DAY_MS) - days + 1;
   const shownDays = cells.map((cell, i) => {
     const [, upTotal, warningTotal, down] = cell.map(Math.round) as [number, number, number, number];
@@ -153,9 +156,9 @@ export function dailyUptime(doc: Watched, now: number, days: number): { share: n
     const warning = Math.min(warningTotal, DAY_MS / 1000 - down);
     const up = Math.min(upTotal, DAY_MS / 1000 - down - warning);
     const at = (oldest + i) * DAY_MS;
-    return { at, up_seconds: up, warning_seconds: warning, down_seconds: down, share: share([cell]) };
+    return { at, up_seconds: up, warning_seconds: warning, down_seconds: down, share: getShare([cell]) };
   });
-  return { share: share(cells), days: shownDays };
+  return { share: getShare(cells), days: shownDays };
 }
 
 export interface UptimeDays {
@@ -166,8 +169,8 @@ export interface UptimeDays {
 }
 
 /** The same days as the interface and its CSV show them. @param days 1 to 400 */
-export function uptimeDays(doc: Watched, now: number, days: number): UptimeDays {
-  const known = dailyUptime(doc, now, days);
+export function getUptimeDays(doc: Watched, now: number, days: number): UptimeDays {
+  const known = getDailyUptime(doc, now, days);
   return {
     share: known.share,
     days: known.days.map(({ at, ...day }) => Object.assign({ day: isoOf(at).slice(0, 10) }, day)),
@@ -175,7 +178,7 @@ export function uptimeDays(doc: Watched, now: number, days: number): UptimeDays 
 }
 
 /** The cells of a list, oldest first: what `extended` would record, without its arrays for what is whole. */
-function cellsOf(
+function listCells(
   record: UptimeRecord,
   { name, ms, keep }: { name: 'hours' | 'days'; ms: number; keep: number },
   state: MonitorState,
@@ -189,32 +192,32 @@ function cellsOf(
     return index < newest && index * ms >= record.since ? WHOLE[name].up : UNWATCHED;
   });
   for (const cell of record[name]) if (cell[0] >= oldest && cell[0] <= newest) cells[cell[0] - oldest] = cell;
-  eachPart(from, now, oldest, ms, (index, seconds, whole) => {
+  forEachPart(from, now, oldest, ms, (index, seconds, whole) => {
     if (state === 'up' && whole) return;
     const at = index - oldest;
     const known = cells[at] as Cell;
-    if (Number.isNaN(known[0]) && whole) cells[at] = wholeOf(name, state);
-    else cells[at] = longer(Number.isNaN(known[0]) ? UNWATCHED : known, state, seconds, ms / 1000);
+    if (Number.isNaN(known[0]) && whole) cells[at] = getWholeCell(name, state);
+    else cells[at] = extendCell(Number.isNaN(known[0]) ? UNWATCHED : known, state, seconds, ms / 1000);
   });
   return cells;
 }
 
-const wholeOf = (name: 'hours' | 'days', state: MonitorState): Cell =>
+const getWholeCell = (name: 'hours' | 'days', state: MonitorState): Cell =>
   state === 'up' || state === 'warning' || state === 'down' ? WHOLE[name][state] : UNWATCHED;
 
-const SHOWN = new Map(
-  [UNWATCHED, ...Object.values(WHOLE).flatMap((of) => Object.values(of))].map((cell) => [cell, looks(cell)]),
+const SHOWN_CELLS = new Map(
+  [UNWATCHED, ...Object.values(WHOLE).flatMap((of) => Object.values(of))].map((cell) => [cell, formatCell(cell)]),
 );
 
-const shown = (cell: Cell): UptimeCell => SHOWN.get(cell) ?? looks(cell);
+const toShownCell = (cell: Cell): UptimeCell => SHOWN_CELLS.get(cell) ?? formatCell(cell);
 
-function looks([, up, warning, down]: Cell): UptimeCell {
+function formatCell([, up, warning, down]: Cell): UptimeCell {
   if (down > 0) return { state: 'down', seconds: down };
   if (warning > 0) return { state: 'warning', seconds: warning };
   return up > 0 ? { state: 'up', seconds: up } : { state: 'none', seconds: 0 };
 }
 
-function share(cells: readonly Cell[]): number | null {
+function getShare(cells: readonly Cell[]): number | null {
   let [working, all] = [0, 0];
   for (const [, up, warning, down] of cells) {
     working += up + warning;
@@ -224,4 +227,5 @@ function share(cells: readonly Cell[]): number | null {
 }
 
 /** `99.98%`; rounded down, because 100% means that it was never down. */
-export const percent = (part: number | null): string => (part === null ? '–' : `${Math.floor(part * 10_000) / 100}%`);
+export const formatPercent = (part: number | null): string =>
+  part === null ? '–' : `${Math.floor(part * 10_000) / 100}%`;

@@ -4,7 +4,7 @@
  */
 import { isoOf } from '../../../lib/time.js';
 import type { Doc } from '../../../ports/store.js';
-import { nextDue } from './cron.js';
+import { getNextDue } from './cron.js';
 
 /** `maintenance` is planned work, which everyone sees; `silence` holds alarms back and changes nothing else. */
 export type WindowKind = 'maintenance' | 'silence';
@@ -40,21 +40,21 @@ export interface Span {
 }
 
 /** Starts of one repeating window that may overlap before the first of them ends. */
-const MOST_OVERLAPPING = 1_000;
+const MAX_OVERLAPPING_STARTS = 1_000;
 
 /** When it is open, as far as `now` lies within; null: it is not open. A repeating one that overlaps itself goes on. */
-export function openSpan(window: WindowDoc, now: number): Span | null {
+export function findOpenSpan(window: WindowDoc, now: number): Span | null {
   const { from, until, schedule, timezone, duration_seconds } = window;
   if (schedule === null || duration_seconds === null) {
     const span = { from: Date.parse(from ?? ''), until: Date.parse(until ?? '') };
     return span.from <= now && now < span.until ? span : null;
   }
   const length = duration_seconds * 1000;
-  const first = nextDue(schedule, timezone, now - length);
+  const first = getNextDue(schedule, timezone, now - length);
   if (first === null || first > now) return null;
   let last = first;
-  for (let n = 0; n < MOST_OVERLAPPING; n++) {
-    const at = nextDue(schedule, timezone, last);
+  for (let n = 0; n < MAX_OVERLAPPING_STARTS; n++) {
+    const at = getNextDue(schedule, timezone, last);
     if (at === null || at > now) break;
     last = at;
   }
@@ -62,13 +62,13 @@ export function openSpan(window: WindowDoc, now: number): Span | null {
 }
 
 /** When it opens next; null: never again. */
-export function nextSpan(window: WindowDoc, now: number): Span | null {
+export function findNextSpan(window: WindowDoc, now: number): Span | null {
   const { from, until, schedule, timezone, duration_seconds } = window;
   if (schedule === null || duration_seconds === null) {
     const span = { from: Date.parse(from ?? ''), until: Date.parse(until ?? '') };
     return now < span.from ? span : null;
   }
-  const at = nextDue(schedule, timezone, now);
+  const at = getNextDue(schedule, timezone, now);
   return at === null ? null : { from: at, until: at + duration_seconds * 1000 };
 }
 
@@ -80,12 +80,12 @@ export interface WindowView extends Omit<WindowDoc, 'kind' | 'project' | 'series
   next_until: string | null;
 }
 
-export function windowView(
+export function toWindowView(
   { kind: _kind, project: _project, series: _series, ...window }: WindowDoc,
   now: number,
 ): WindowView {
   const whole: WindowDoc = { ...window, id: window.id, project: null };
-  const [open, next] = [openSpan(whole, now), nextSpan(whole, now)];
+  const [open, next] = [findOpenSpan(whole, now), findNextSpan(whole, now)];
   return {
     ...window,
     id: window.id,

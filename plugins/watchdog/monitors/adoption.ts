@@ -8,24 +8,24 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 
 export type Counts = readonly { key: Scalar; n: number }[];
 
-const PROJECTS = 500;
+const MAX_CACHED_PROJECTS = 500;
 const MAX_AGE_MS = 5_000;
 /** Machines that are counted anew each time. */
-const SMALL = 500;
+const MAX_UNCACHED_MONITORS = 500;
 
 @injectable()
 export class Adoption {
   /** Several parts of one page ask for the same project. */
-  readonly #readings = new KeyedReadings<VersionAdoption[]>(PROJECTS, {
+  readonly #readings = new KeyedReadings<VersionAdoption[]>(MAX_CACHED_PROJECTS, {
     maxAgeMs: MAX_AGE_MS,
-    isSmall: (versions) => versions.reduce((sum, { monitors }) => sum + monitors, 0) <= SMALL,
+    isSmall: (versions) => versions.reduce((sum, { monitors }) => sum + monitors, 0) <= MAX_UNCACHED_MONITORS,
     monotonic: () => this.deps.clock.monotonic(),
   });
 
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
 
   /** Of many machines it may be some seconds old. */
-  of(project: string): Promise<VersionAdoption[]> {
+  getAdoption(project: string): Promise<VersionAdoption[]> {
     return this.#readings.take(project, () => this.#read(project));
   }
 
@@ -35,29 +35,29 @@ export class Adoption {
       this.deps.monitors.groupCount('app_version', filter),
       this.deps.monitors.groupCount('app_version', { ...filter, state: 'up' }),
     ]);
-    return adoptionOf(all, up);
+    return toVersionAdoption(all, up);
   }
 }
 
 /** Counts per text, as counts per version: spellings of one version are one. Pure. */
-export function adoptionOf(all: Counts, up: Counts): VersionAdoption[] {
+export function toVersionAdoption(all: Counts, up: Counts): VersionAdoption[] {
   const found = new Map<string | null, VersionAdoption>();
   // The most frequent spelling comes first and gives the name; the text decides between equals, so the answer is
   // stable.
   const ordered = all.toSorted((a, b) => b.n - a.n || (String(a.key) < String(b.key) ? -1 : 1));
   for (const { key, n } of ordered) {
     const version = key === null ? null : String(key);
-    const one = found.get(sameOf(key)) ?? { version, monitors: 0, up: 0 };
-    found.set(sameOf(key), { ...one, monitors: one.monitors + n });
+    const one = found.get(toVersionKey(key)) ?? { version, monitors: 0, up: 0 };
+    found.set(toVersionKey(key), { ...one, monitors: one.monitors + n });
   }
   for (const { key, n } of up) {
-    const one = found.get(sameOf(key));
+    const one = found.get(toVersionKey(key));
     // A monitor that came between the two questions is counted with the next one.
     if (one !== undefined) one.up = Math.min(one.monitors, one.up + n);
   }
   return [...found.values()].toSorted((a, b) => b.monitors - a.monitors);
 }
 
-function sameOf(key: Scalar): string | null {
+function toVersionKey(key: Scalar): string | null {
   return key === null ? null : versionIdentity(String(key));
 }

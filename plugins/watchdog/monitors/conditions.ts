@@ -6,11 +6,11 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { ConditionQuery, MonitorCondition, MonitorConditions } from '../../../ports/domain/watchdog.js';
 import type { Filter, Find, Page } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
-import { idOf } from '../model/source.js';
+import { getMonitorId } from '../model/source.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { DAY_SECONDS, dailyUptime } from '../model/uptime.js';
+import { DAY_SECONDS, getDailyUptime } from '../model/uptime.js';
 
-const BATCH = 500;
+const BATCH_SIZE = 500;
 
 interface Reading {
   now: number;
@@ -24,22 +24,22 @@ export class Conditions {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
 
   /** Read until one more than the limit is found, which tells whether some are left out. */
-  async of({ sources, subtrees, project, days, limit }: ConditionQuery): Promise<MonitorConditions> {
+  async findConditions({ sources, subtrees, project, days, limit }: ConditionQuery): Promise<MonitorConditions> {
     const reading = { now: this.deps.clock.now(), days, most: limit + 1 };
     const found = new Map<string, MonitorCondition>();
-    const named = [...new Set([...sources, ...subtrees])].map(idOf);
+    const named = [...new Set([...sources, ...subtrees])].map(getMonitorId);
     const take = (rows: readonly MonitorCondition[]): void => {
       for (const row of rows) if (!found.has(row.source)) found.set(row.source, row);
     };
-    for (let i = 0; i < named.length && found.size <= limit; i += BATCH) {
-      take(await this.#read({ id: { in: named.slice(i, i + BATCH) }, deleted_at: null }, 'id', reading));
+    for (let i = 0; i < named.length && found.size <= limit; i += BATCH_SIZE) {
+      take(await this.#read({ id: { in: named.slice(i, i + BATCH_SIZE) }, deleted_at: null }, 'id', reading));
     }
     const reached = new Set<string>();
     let level = [...subtrees];
     while (level.length > 0 && found.size <= limit) {
       const next: string[] = [];
-      for (let i = 0; i < level.length && found.size <= limit; i += BATCH) {
-        const filter = { parent_source: { in: level.slice(i, i + BATCH) }, deleted_at: null };
+      for (let i = 0; i < level.length && found.size <= limit; i += BATCH_SIZE) {
+        const filter = { parent_source: { in: level.slice(i, i + BATCH_SIZE) }, deleted_at: null };
         const rows = await this.#read(filter, 'parent_source', reading);
         take(rows);
         next.push(...rows.map(({ source }) => source));
@@ -62,17 +62,17 @@ export class Conditions {
           ];
     let after: string | null = null;
     do {
-      const page: Page<MonitorDoc> = await this.deps.monitors.find({ filter, sort, limit: BATCH, after });
-      rows.push(...page.items.map((doc) => conditionOf(doc, now, days)));
+      const page: Page<MonitorDoc> = await this.deps.monitors.find({ filter, sort, limit: BATCH_SIZE, after });
+      rows.push(...page.items.map((doc) => toCondition(doc, now, days)));
       after = page.next;
     } while (after !== null && rows.length < most);
     return rows;
   }
 }
 
-function conditionOf(doc: MonitorDoc, now: number, days: number): MonitorCondition {
+function toCondition(doc: MonitorDoc, now: number, days: number): MonitorCondition {
   const { source, name, parent_source, state, project } = doc;
-  const known = dailyUptime(doc, now, days).days.map(({ at, up_seconds, warning_seconds, down_seconds }) => ({
+  const known = getDailyUptime(doc, now, days).days.map(({ at, up_seconds, warning_seconds, down_seconds }) => ({
     day: at / (DAY_SECONDS * 1000),
     watched: up_seconds + warning_seconds + down_seconds,
     warning: warning_seconds,

@@ -4,13 +4,13 @@
  */
 import { inject, injectable, invalidQuery } from '../../../kernel/contract.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
-import { uptimeDays } from '../model/uptime.js';
+import { getUptimeDays } from '../model/uptime.js';
 
 /** Of one answer, all monitors together: the largest page (200 monitors) with all days that are kept (400). */
-export const MOST_DAYS = 80_000;
+export const MAX_DAYS_PER_ANSWER = 80_000;
 /** Of one reading. */
-const PART_DAYS = 4_000;
-const MOST_READ = 200;
+const MAX_DAYS_PER_READ = 4_000;
+const MAX_MONITORS_PER_READ = 200;
 
 @injectable()
 export class DailyUptimes {
@@ -21,16 +21,16 @@ export class DailyUptimes {
    * @param monitors how many will be asked for @param days 1 to 400
    * @throws ServiceError invalid_request: more than one answer holds
    */
-  reading(monitors: number, days: number): UptimeReading {
-    if (monitors * days > MOST_DAYS) {
-      const most = Math.floor(MOST_DAYS / monitors);
+  createReading(monitors: number, days: number): UptimeReading {
+    if (monitors * days > MAX_DAYS_PER_ANSWER) {
+      const most = Math.floor(MAX_DAYS_PER_ANSWER / monitors);
       const fewer = most > 0 ? `ask for ${most} days at most, or ` : '';
       const uptime = `${days} days of ${monitors} monitors are too many: ${fewer}ask for pages with limit and cursor`;
       throw invalidQuery({ uptime });
     }
     const now = this.deps.clock.now();
     const of = (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => this.#read(ids, now, days);
-    return { part: Math.min(MOST_READ, Math.floor(PART_DAYS / days)), of };
+    return { part: Math.min(MAX_MONITORS_PER_READ, Math.floor(MAX_DAYS_PER_READ / days)), of };
   }
 
   async #read(ids: readonly string[], now: number, days: number): Promise<ReadonlyMap<string, string>> {
@@ -39,7 +39,7 @@ export class DailyUptimes {
       limit: ids.length,
       damaged: () => undefined,
     });
-    return new Map(items.map((doc) => [doc.id, JSON.stringify(uptimeDays(doc, now, days))]));
+    return new Map(items.map((doc) => [doc.id, JSON.stringify(getUptimeDays(doc, now, days))]));
   }
 }
 

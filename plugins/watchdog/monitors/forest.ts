@@ -8,10 +8,10 @@ export interface TreeItem {
 }
 
 /** Monitors that are looked at in one turn of the event loop. */
-const SLICE = 2_000;
+const SLICE_MONITORS = 2_000;
 
-function* slices<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let i = 0; i < items.length; i += SLICE) yield items.slice(i, i + SLICE);
+function* sliceItems<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let i = 0; i < items.length; i += SLICE_MONITORS) yield items.slice(i, i + SLICE_MONITORS);
 }
 
 export interface Branch<T> {
@@ -21,13 +21,13 @@ export interface Branch<T> {
   more: number;
 }
 
-export interface Tally {
+export interface SubtreeCount {
   below: number;
   /** Itself counted. */
   troubled: number;
 }
 
-export class Forest<T extends TreeItem> {
+export class MonitorForest<T extends TreeItem> {
   /** Sources on a cycle of parents. */
   cycling: ReadonlySet<string> = new Set();
   /** Monitors without a known parent; then, of each cycle, the first by source. */
@@ -35,7 +35,7 @@ export class Forest<T extends TreeItem> {
   readonly #children = new Map<string, T[]>();
   readonly #known = new Map<string, T>();
   /** The monitors of a forest stay as they are: they are counted once, whoever asks. */
-  readonly #tallies = new Map<unknown, Promise<ReadonlyMap<string, Tally>>>();
+  readonly #tallies = new Map<unknown, Promise<ReadonlyMap<string, SubtreeCount>>>();
 
   private constructor(private readonly pause: () => Promise<void>) {}
 
@@ -43,19 +43,19 @@ export class Forest<T extends TreeItem> {
   static async of<T extends TreeItem>(
     items: readonly T[],
     pause: () => Promise<void> = () => Promise.resolve(),
-  ): Promise<Forest<T>> {
-    const forest = new Forest<T>(pause);
-    for (const slice of slices(items)) {
+  ): Promise<MonitorForest<T>> {
+    const forest = new MonitorForest<T>(pause);
+    for (const slice of sliceItems(items)) {
       for (const item of slice) forest.#known.set(item.source, item);
       await pause();
     }
-    for (const slice of slices(items)) {
-      for (const item of slice) forest.#plant(item);
+    for (const slice of sliceItems(items)) {
+      for (const item of slice) forest.#addItem(item);
       await pause();
     }
     const reached = new Set<string>();
-    await forest.#reach([...forest.roots], reached);
-    if (reached.size < items.length) await forest.#uproot(items, reached);
+    await forest.#markReached([...forest.roots], reached);
+    if (reached.size < items.length) await forest.#addCycleRoots(items, reached);
     return forest;
   }
 
@@ -71,7 +71,7 @@ export class Forest<T extends TreeItem> {
     return this.#known.get(source);
   }
 
-  childrenOf(source: string): readonly T[] {
+  getChildren(source: string): readonly T[] {
     return this.#children.get(source) ?? [];
   }
 
@@ -79,29 +79,29 @@ export class Forest<T extends TreeItem> {
    * How many monitors are below each one, and how many of those and itself are troubled.
    * @param troubled the same function for the same question
    */
-  tally(troubled: (item: T) => boolean): Promise<ReadonlyMap<string, Tally>> {
+  countSubtrees(troubled: (item: T) => boolean): Promise<ReadonlyMap<string, SubtreeCount>> {
     const known = this.#tallies.get(troubled);
     if (known !== undefined) return known;
-    const counted = this.#tally(troubled);
+    const counted = this.#computeSubtrees(troubled);
     this.#tallies.set(troubled, counted);
     return counted;
   }
 
-  async #tally(troubled: (item: T) => boolean): Promise<ReadonlyMap<string, Tally>> {
+  async #computeSubtrees(troubled: (item: T) => boolean): Promise<ReadonlyMap<string, SubtreeCount>> {
     const order: T[] = [...this.roots];
     const parents = new Map<string, string>();
     const reached = new Set(order.map(({ source }) => source));
     for (let i = 0; i < order.length; i++) {
       const { source } = order[i] as T;
-      for (const child of this.childrenOf(source)) {
+      for (const child of this.getChildren(source)) {
         if (reached.has(child.source)) continue;
         reached.add(child.source);
         parents.set(child.source, source);
         order.push(child);
       }
-      if (i % SLICE === SLICE - 1) await this.pause();
+      if (i % SLICE_MONITORS === SLICE_MONITORS - 1) await this.pause();
     }
-    const tallies = new Map<string, Tally>();
+    const tallies = new Map<string, SubtreeCount>();
     for (const item of order) tallies.set(item.source, { below: 0, troubled: troubled(item) ? 1 : 0 });
     // From the leaves up: what is behind another in the order is never above it.
     for (const [i, { source }] of order.toReversed().entries()) {
@@ -111,7 +111,7 @@ export class Forest<T extends TreeItem> {
         above.below += own.below + 1;
         above.troubled += own.troubled;
       }
-      if (i % SLICE === SLICE - 1) await this.pause();
+      if (i % SLICE_MONITORS === SLICE_MONITORS - 1) await this.pause();
     }
     return tallies;
   }
@@ -120,7 +120,7 @@ export class Forest<T extends TreeItem> {
    * The branches of `tops`, level by level until `budget` monitors are placed, each once.
    * @param enters false: what is below it is left out
    */
-  grow(
+  buildBranches(
     tops: readonly T[],
     budget: number,
     enters: (item: T) => boolean = () => true,
@@ -137,7 +137,7 @@ export class Forest<T extends TreeItem> {
     for (let i = 0; i < level.length; i++) {
       const branch = level[i] as Branch<T>;
       if (!enters(branch.item)) continue;
-      for (const child of this.childrenOf(branch.item.source)) {
+      for (const child of this.getChildren(branch.item.source)) {
         if (!shows(child)) continue;
         const grown = place(child);
         if (grown === null) branch.more += placed.has(child.source) ? 0 : 1;
@@ -151,10 +151,10 @@ export class Forest<T extends TreeItem> {
   }
 
   /** Of monitors on cycles or below one: those on a cycle, by taking away again and again who has no children left. */
-  #cyclesOf(circling: readonly T[]): ReadonlySet<string> {
+  #findCycles(circling: readonly T[]): ReadonlySet<string> {
     const on = new Set(circling.map(({ source }) => source));
     const parents = new Map(circling.map(({ source, parent_source }) => [source, parent_source]));
-    const children = new Map(circling.map(({ source }) => [source, this.childrenOf(source).length]));
+    const children = new Map(circling.map(({ source }) => [source, this.getChildren(source).length]));
     const leaves = circling.flatMap(({ source }) => (children.get(source) === 0 ? [source] : []));
     for (const leaf of leaves) {
       on.delete(leaf);
@@ -166,7 +166,7 @@ export class Forest<T extends TreeItem> {
     return on;
   }
 
-  #plant(item: T): void {
+  #addItem(item: T): void {
     const parent = item.parent_source;
     if (parent === null || !this.#known.has(parent)) this.roots.push(item);
     else {
@@ -177,32 +177,32 @@ export class Forest<T extends TreeItem> {
   }
 
   /** Monitors that no root leads to: each cycle gets one. */
-  async #uproot(items: readonly T[], reached: Set<string>): Promise<void> {
+  async #addCycleRoots(items: readonly T[], reached: Set<string>): Promise<void> {
     const circling = items.filter(({ source }) => !reached.has(source));
-    this.cycling = this.#cyclesOf(circling);
+    this.cycling = this.#findCycles(circling);
     for (const item of circling) {
       if (reached.has(item.source)) continue;
       this.roots.push(item);
-      await this.#reach([item], reached);
+      await this.#markReached([item], reached);
     }
   }
 
   /** @param level where it begins; it is added to */
-  async #reach(level: T[], reached: Set<string>): Promise<void> {
+  async #markReached(level: T[], reached: Set<string>): Promise<void> {
     for (const { source } of level) reached.add(source);
     for (let i = 0; i < level.length; i++) {
-      for (const child of this.childrenOf((level[i] as T).source)) {
+      for (const child of this.getChildren((level[i] as T).source)) {
         if (reached.has(child.source)) continue;
         reached.add(child.source);
         level.push(child);
       }
-      if (i % SLICE === SLICE - 1) await this.pause();
+      if (i % SLICE_MONITORS === SLICE_MONITORS - 1) await this.pause();
     }
   }
 }
 
 /** Branches as nested JSON. @param head the members of one, without braces */
-export function treeJson<T>(branches: readonly Branch<T>[], head: (item: T) => string): string {
+export function formatTreeJson<T>(branches: readonly Branch<T>[], head: (item: T) => string): string {
   let json = '';
   const open: { list: readonly Branch<T>[]; at: number }[] = [{ list: branches, at: 0 }];
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {

@@ -11,26 +11,26 @@ export interface ListPosition {
   after: string | null;
 }
 
-export const cursorTo = ({ state, after }: ListPosition): string =>
+export const formatPositionCursor = ({ state, after }: ListPosition): string =>
   Buffer.from(`w:${state} ${after ?? ''}`).toString('base64url');
 
 /** @throws ServiceError invalid_cursor */
-export function placeOf(cursor: string): ListPosition {
+export function parsePositionCursor(cursor: string): ListPosition {
   const found = /^w:([a-z]+) (.*)$/s.exec(Buffer.from(cursor, 'base64url').toString());
   const state = WORST_FIRST.find((one) => one === found?.[1]);
-  if (state === undefined) throw badCursor();
+  if (state === undefined) throw createCursorError();
   return { state, after: found?.[2] || null };
 }
 
-const badCursor = (): ServiceError =>
+const createCursorError = (): ServiceError =>
   new ServiceError('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
 
 /** A cursor is the last source that was shown. */
-export const cursorOf = (source: string): string => Buffer.from(`s:${source}`).toString('base64url');
+export const formatSourceCursor = (source: string): string => Buffer.from(`s:${source}`).toString('base64url');
 
 /** @throws ServiceError invalid_cursor */
-export function sourceOf(cursor: string): string {
+export function parseSourceCursor(cursor: string): string {
   const text = Buffer.from(cursor, 'base64url').toString();
-  if (text.startsWith('s:') && cursorOf(text.slice(2)) === cursor) return text.slice(2);
-  throw badCursor();
+  if (text.startsWith('s:') && formatSourceCursor(text.slice(2)) === cursor) return text.slice(2);
+  throw createCursorError();
 }

@@ -10,22 +10,22 @@ import {
 import { StoreConflict, type Page, type Update } from '../../../ports/store.js';
 import { Maintenance } from '../maintenance/maintenance.js';
 import { DeferredAlarms } from '../evaluator/alarms.js';
-import { ancestorsOf, MAX_DEPTH, Ancestry } from '../tree/ancestry.js';
-import { mayTouch, type WatchdogCaller } from '../model/caller.js';
+import { listAncestors, MAX_DEPTH, Ancestry } from '../tree/ancestry.js';
+import { assertCanAccess, type WatchdogCaller } from '../model/caller.js';
 import { isoOf } from '../../../lib/time.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { checkTiming, timingOf } from './timing-fields.js';
-import { freshMonitor, viewOf } from '../model/monitor.js';
+import { checkTiming, toTimingFields } from './timing-fields.js';
+import { createMonitor, toMonitorView } from '../model/monitor.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
-import { idOf, looksLikeId } from '../model/source.js';
-import { masked, Visibility } from '../tree/visibility.js';
+import { getMonitorId, isMonitorId } from '../model/source.js';
+import { maskView, Visibility } from '../tree/visibility.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 
 export type MonitorEdit = Omit<MonitorFields, 'source'>;
 
-const cleaned = <T extends MonitorEdit>(fields: T): T =>
+const cleanFields = <T extends MonitorEdit>(fields: T): T =>
   Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [key, typeof value === 'string' ? cleanText(value) : value]),
   ) as T;
@@ -44,13 +44,20 @@ export class Monitors {
   /** By source, or by id. */
   async find(name: string): Promise<MonitorDoc | null> {
     const { monitors } = this.deps;
-    let doc = MONITOR_SOURCE.test(name) ? await monitors.get(idOf(name)) : null;
-    if (doc === null && looksLikeId(name)) doc = await monitors.get(name);
+    let doc = MONITOR_SOURCE.test(name) ? await monitors.get(getMonitorId(name)) : null;
+    if (doc === null && isMonitorId(name)) doc = await monitors.get(name);
     return doc === null || doc.deleted_at !== null ? null : doc;
   }
 
   /** By source, in pages; all that every given field holds for. */
-  async page({ app_version, project, state, parent_source, limit, after }: MonitorQuery): Promise<Page<MonitorDoc>> {
+  async listPage({
+    app_version,
+    project,
+    state,
+    parent_source,
+    limit,
+    after,
+  }: MonitorQuery): Promise<Page<MonitorDoc>> {
     const version = app_version === true ? { gt: '' } : app_version;
     const filter = { project, state, parent_source, app_version: version, deleted_at: null };
     return this.deps.monitors.find({ filter, sort: [['source', 'asc']], limit, after });
@@ -58,32 +65,32 @@ export class Monitors {
 
   /** As this caller may see it. */
   async view(view: MonitorView, caller: WatchdogCaller): Promise<MonitorView> {
-    return masked(view, await this.visibility.hiddenIn([view], caller));
+    return maskView(view, await this.visibility.findHiddenInViews([view], caller));
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
-  async need(name: string, caller: WatchdogCaller): Promise<MonitorDoc> {
+  async getMonitor(name: string, caller: WatchdogCaller): Promise<MonitorDoc> {
     return owned(caller.project, await this.find(name), ({ project }) => project, `monitor ${name}`);
   }
 
   /** @throws ServiceError conflict (known source, cycle), unknown_project, insufficient_scope */
   async create(given: MonitorFields, caller: WatchdogCaller): Promise<MonitorView> {
-    const fields = cleaned({ ...given, project: given.project ?? caller.project });
+    const fields = cleanFields({ ...given, project: given.project ?? caller.project });
     if (!MONITOR_SOURCE.test(fields.source))
       throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
-    mayTouch(caller, { project: fields.project ?? null });
+    assertCanAccess(caller, { project: fields.project ?? null });
     await this.#checkProject(fields.project);
     checkTiming(fields, null);
     await this.#checkParent(fields.source, fields.parent_source ?? null, caller);
     const { monitors, ids, clock } = this.deps;
-    const fresh = freshMonitor(fields, ids, clock.now());
+    const fresh = createMonitor(fields, ids, clock.now());
     try {
       await monitors.insert(fresh);
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
       if (!(await this.#revive(fresh))) throw conflict(`There is a monitor ${fields.source} already.`);
     }
-    return this.view(viewOf(fresh), caller);
+    return this.view(toMonitorView(fresh), caller);
   }
 
   /** Over a deleted monitor whose events are not out yet. */
@@ -98,20 +105,20 @@ export class Monitors {
    * @throws ServiceError not_found, conflict (cycle), unknown_project, insufficient_scope
    */
   async edit(name: string, given: MonitorEdit, caller: WatchdogCaller): Promise<MonitorView> {
-    const fields = cleaned(given);
+    const fields = cleanFields(given);
     // Before the look-up: which other projects there are is not the caller's to know.
-    if (fields.project !== undefined) mayTouch(caller, { project: fields.project });
+    if (fields.project !== undefined) assertCanAccess(caller, { project: fields.project });
     await this.#checkProject(fields.project);
     for (;;) {
-      const doc = await this.need(name, caller);
+      const doc = await this.getMonitor(name, caller);
       checkTiming(fields, doc);
       const moved = fields.parent_source !== undefined && fields.parent_source !== doc.parent_source;
       if (moved) await this.#checkParent(doc.source, fields.parent_source ?? null, caller);
       const { ids, clock, monitors } = this.deps;
       const now = clock.now();
-      const changeSet = new MonitorChangeSet(doc, ids, now).assign(named(fields, doc));
+      const changeSet = new MonitorChangeSet(doc, ids, now).assign(resolveNames(fields, doc));
       changeSet.assign({ updated_at: clock.iso() });
-      if (moved) await this.#release();
+      if (moved) await this.#releaseSuppressed();
       if (moved) changeSet.assign({ relook: true, reparented_at: clock.iso() });
       if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.update())) === null) continue;
       // At once, so that a wait begins now; what a crash leaves undone the next run finds by `relook`.
@@ -122,7 +129,7 @@ export class Monitors {
         const { changed } = await this.maintenance.apply();
         await this.outbox.flush(changed);
       }
-      return this.view(viewOf(changeSet.next), caller);
+      return this.view(toMonitorView(changeSet.next), caller);
     }
   }
 
@@ -133,11 +140,11 @@ export class Monitors {
    */
   async remove(name: string, caller: WatchdogCaller): Promise<string> {
     for (;;) {
-      const doc = await this.need(name, caller);
+      const doc = await this.getMonitor(name, caller);
       const { ids, clock, monitors, tokens, addresses } = this.deps;
       await tokens.revokeSource(doc.source);
       await addresses.remove({ source: doc.source });
-      if (doc.state === 'down') await this.#release();
+      if (doc.state === 'down') await this.#releaseSuppressed();
       const now = clock.now();
       const cutOff = await this.alarms.releaseBelow(doc.source, now);
       const changeSet = new MonitorChangeSet(doc, ids, now).close().assign({ deleted_at: clock.iso() });
@@ -150,7 +157,7 @@ export class Monitors {
       await this.maintenance.forget(doc);
       await this.#endIncident(doc);
       if (!quiet) await this.outbox.flush([changeSet.next]);
-      if (doc.state === 'down') await this.#release();
+      if (doc.state === 'down') await this.#releaseSuppressed();
       for (const one of cutOff) await this.alarms.reevaluateTree(one, now);
       return doc.source;
     }
@@ -168,7 +175,7 @@ export class Monitors {
    * Before and after a down monitor leaves a tree: monitors whose suppressor returned earlier wait since then, and
    * those whose suppressor goes now wait from now.
    */
-  async #release(): Promise<void> {
+  async #releaseSuppressed(): Promise<void> {
     await this.alarms.release(await this.alarms.findReleased(), this.deps.clock.now());
   }
 
@@ -177,10 +184,10 @@ export class Monitors {
     if (parent === null) return;
     if (parent === source) throw conflict('A monitor cannot be its own parent.');
     const found = await this.find(parent);
-    if (found !== null) mayTouch(caller, found);
+    if (found !== null) assertCanAccess(caller, found);
     const above = { source: `${source} `, parent_source: parent };
     const family = await this.ancestry.load([above]);
-    const chain = ancestorsOf(above, family);
+    const chain = listAncestors(above, family);
     if (chain.some((ancestor) => ancestor.source === source || ancestor.parent_source === source)) {
       throw conflict(`${parent} is below ${source}: this would make a circle.`);
     }
@@ -193,8 +200,8 @@ export class Monitors {
   }
 }
 
-function named(fields: MonitorEdit, doc: MonitorDoc): Partial<MonitorDoc> {
-  const { name, group, ...rest } = { ...fields, ...timingOf(fields, doc) };
+function resolveNames(fields: MonitorEdit, doc: MonitorDoc): Partial<MonitorDoc> {
+  const { name, group, ...rest } = { ...fields, ...toTimingFields(fields, doc) };
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   return {
     ...given,

@@ -9,7 +9,7 @@ import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.
 import type { Json } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
-import { viewOf } from '../model/monitor.js';
+import { toMonitorView } from '../model/monitor.js';
 import { Monitors, type MonitorEdit } from './monitors.js';
 
 /** In the body of a call: absent, the probe stays as it is. */
@@ -28,35 +28,35 @@ export class ProbedMonitors {
 
   /** @throws ServiceError as `Monitors.need` */
   async view(name: string, caller: WatchdogCaller): Promise<ProbedView> {
-    const doc = await this.monitors.need(name, caller);
-    return this.#with(await this.monitors.view(viewOf(doc), caller));
+    const doc = await this.monitors.getMonitor(name, caller);
+    return this.#addProbe(await this.monitors.view(toMonitorView(doc), caller));
   }
 
   /** @throws ServiceError as `Monitors.create`, and validation_failed */
   async create({ probe, ...fields }: MonitorFields & WithProbe, caller: WatchdogCaller): Promise<ProbedView> {
-    const checked = await this.#checked(probe, fields.source);
+    const checked = await this.#checkProbe(probe, fields.source);
     const made = await this.monitors.create(fields, caller);
     await checked?.save();
-    return this.#with(made);
+    return this.#addProbe(made);
   }
 
   /** Writes only what is named. @throws ServiceError as `Monitors.edit`, and validation_failed */
   async edit(name: string, { probe, ...fields }: MonitorEdit & WithProbe, caller: WatchdogCaller): Promise<ProbedView> {
-    const { source } = await this.monitors.need(name, caller);
-    const checked = await this.#checked(probe, source);
+    const { source } = await this.monitors.getMonitor(name, caller);
+    const checked = await this.#checkProbe(probe, source);
     const edited = await this.monitors.edit(name, fields, caller);
     await checked?.save();
-    return this.#with(edited);
+    return this.#addProbe(edited);
   }
 
   /** @returns its source @throws ServiceError as `Monitors.remove` */
   async remove(name: string, caller: WatchdogCaller): Promise<string> {
-    const { source } = await this.monitors.need(name, caller);
+    const { source } = await this.monitors.getMonitor(name, caller);
     await this.deps.probes()?.save(source, null);
     return this.monitors.remove(name, caller);
   }
 
-  async #with(view: MonitorView): Promise<ProbedView> {
+  async #addProbe(view: MonitorView): Promise<ProbedView> {
     return { ...view, probe: (await this.deps.probes()?.of(view.source)) ?? null };
   }
 
@@ -67,7 +67,7 @@ export class ProbedMonitors {
   }
 
   /** Null: nothing is to be written. @throws ServiceError validation_failed */
-  async #checked(probe: unknown, source: string): Promise<{ save: () => Promise<void> } | null> {
+  async #checkProbe(probe: unknown, source: string): Promise<{ save: () => Promise<void> } | null> {
     const probes = this.deps.probes();
     if (probe === undefined || (probe === null && probes === null)) return null;
     if (probes === null) throw invalid({ probe: 'is not supported: the plugin probes is switched off' });

@@ -10,17 +10,17 @@ import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Find, Page } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { jsonOf, maintenanceOf, toSilenceView } from '../model/monitor.js';
-import { Forest, type TreeItem } from './forest.js';
+import { toMonitorJson, toMaintenanceView, toSilenceView } from '../model/monitor.js';
+import { MonitorForest, type TreeItem } from './forest.js';
 import { LeftOutDocuments, type Warned } from '../../../ports/store/left-out.js';
 
 /** How old a snapshot may be when it is given out, counted from the beginning of its reading. */
 const MAX_AGE_MS = 2_000;
 /** A store that was read within this time is read anew for every question. */
-const QUICK_MS = 25;
+const FAST_READ_MS = 25;
 /** So many monitors are a small store, however busy the machine is. */
-const FEW = 500;
-const PAGE = 200;
+const SMALL_STORE_MONITORS = 500;
+const PAGE_SIZE = 200;
 
 /** A monitor as the API shows it, with what choosing and masking need. */
 export interface MonitorRow {
@@ -58,25 +58,25 @@ export interface Snapshot<Row extends TreeItem = MonitorRow> extends Warned {
   /** By source. */
   rows: readonly Row[];
   /** The hierarchy of all; made when it is asked for, once. */
-  forest: () => Promise<Forest<Row>>;
+  forest: () => Promise<MonitorForest<Row>>;
 }
 
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const nextEventLoopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 @injectable()
-export class Snapshots {
+export class MonitorSnapshots {
   readonly #whole: SharedReading<Snapshot>;
   readonly #outline: SharedReading<Snapshot<OutlineRow>>;
 
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {
     const options = {
       maxAgeMs: MAX_AGE_MS,
-      quickMs: QUICK_MS,
-      isSmall: ({ rows }: { rows: readonly unknown[] }) => rows.length <= FEW,
+      quickMs: FAST_READ_MS,
+      isSmall: ({ rows }: { rows: readonly unknown[] }) => rows.length <= SMALL_STORE_MONITORS,
       monotonic: () => deps.clock.monotonic(),
     };
-    this.#whole = new SharedReading(() => this.#read(monitorRow), options);
-    this.#outline = new SharedReading(() => this.#read(outlineRow), options);
+    this.#whole = new SharedReading(() => this.#read(toMonitorRow), options);
+    this.#outline = new SharedReading(() => this.#read(toOutlineRow), options);
   }
 
   /** Each monitor as the API shows it. */
@@ -95,28 +95,28 @@ export class Snapshots {
     const rows: Row[] = [];
     const left = new LeftOutDocuments();
     const damaged = left.tell;
-    const query: Find = { filter: { deleted_at: null }, sort: [['source', 'asc']], limit: PAGE, damaged };
+    const query: Find = { filter: { deleted_at: null }, sort: [['source', 'asc']], limit: PAGE_SIZE, damaged };
     for (let after: string | null = null, more = true; more; more = after !== null) {
       const page: Page<MonitorDoc> = await monitors.find({ ...query, after });
       for (const doc of page.items) rows.push(rowOf(doc));
       after = page.next;
-      if (after !== null) await turn();
+      if (after !== null) await nextEventLoopTurn();
     }
-    let made: Promise<Forest<Row>> | undefined;
-    const forest = (): Promise<Forest<Row>> => (made ??= Forest.of(rows, turn));
+    let made: Promise<MonitorForest<Row>> | undefined;
+    const forest = (): Promise<MonitorForest<Row>> => (made ??= MonitorForest.of(rows, nextEventLoopTurn));
     return { at, rows, forest, ...left.warned };
   }
 }
 
-function monitorRow(doc: MonitorDoc): MonitorRow {
+function toMonitorRow(doc: MonitorDoc): MonitorRow {
   const { id, source, name, state, alarm, parent_source, suppressed_by, project } = doc;
-  return { id, source, name, state, alarm, parent_source, suppressed_by, project, json: jsonOf(doc) };
+  return { id, source, name, state, alarm, parent_source, suppressed_by, project, json: toMonitorJson(doc) };
 }
 
-function outlineRow(doc: MonitorDoc): OutlineRow {
+function toOutlineRow(doc: MonitorDoc): OutlineRow {
   const { source, name, state, alarm, parent_source, suppressed_by } = doc;
   const down_since = state === 'down' ? doc.down_since_utc : null;
-  const maintenance_until = maintenanceOf(doc)?.until ?? null;
+  const maintenance_until = toMaintenanceView(doc)?.until ?? null;
   const silenced_until = toSilenceView(doc)?.until ?? null;
   return { source, name, state, down_since, alarm, parent_source, suppressed_by, maintenance_until, silenced_until };
 }

@@ -4,21 +4,27 @@ import { SharedReading } from '../../../lib/shared-reading.js';
 import { denied } from '../../../kernel/errors.js';
 import type { MonitorState, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Filter } from '../../../ports/store.js';
-import { mayReport, type WatchdogCaller } from '../model/caller.js';
+import { assertCanReport, type WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { EvaluatorRuns } from '../evaluator/runs.js';
 import { STATES, type MonitorDoc } from '../model/documents.js';
 import { DailyUptimes } from './daily-uptimes.js';
-import { Forest, treeJson } from './forest.js';
-import { cursorOf, cursorTo, placeOf, sourceOf, WORST_FIRST } from './list-cursors.js';
-import { Snapshots, turn, type MonitorRow } from './snapshot.js';
-import { masked, Visibility, type Hidden } from '../tree/visibility.js';
+import { MonitorForest, formatTreeJson } from './forest.js';
+import {
+  formatSourceCursor,
+  formatPositionCursor,
+  parsePositionCursor,
+  parseSourceCursor,
+  WORST_FIRST,
+} from './list-cursors.js';
+import { MonitorSnapshots, nextEventLoopTurn, type MonitorRow } from './snapshot.js';
+import { maskView, Visibility, type HiddenSources } from '../tree/visibility.js';
 import { findReadable, LeftOutDocuments, unnamed, warned, type Warned } from '../../../ports/store/left-out.js';
 
 /** What `/status` answers at most at once, monitors and branches of the tree. */
-const MAX_STATUS = 5_000;
+const MAX_STATUS_ITEMS = 5_000;
 /** Rows that become bytes in one turn of the event loop. */
-const SLICE = 500;
+const SLICE_ROWS = 500;
 
 export interface MonitorFilter {
   source?: readonly string[];
@@ -35,12 +41,12 @@ export interface MonitorPage extends Warned {
   next: string | null;
 }
 
-const ALARMED: readonly MonitorState[] = ['down'];
+const ALARMED_STATES: readonly MonitorState[] = ['down'];
 
 /**
  * What is counted over all monitors for a page: where those are many, everybody's count is the same for two seconds.
  */
-const COUNT_AGE_MS = 2_000;
+const MAX_COUNT_AGE_MS = 2_000;
 const MANY_PARENTS = 200;
 const MANY_MONITORS = 2_000;
 
@@ -56,18 +62,18 @@ export interface StatusQuery {
 }
 
 @injectable()
-export class Status {
+export class MonitorStatus {
   readonly #parents: SharedReading<string[]>;
   readonly #counts: SharedReading<Record<MonitorState, number>>;
 
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(EvaluatorRuns) private readonly runs: EvaluatorRuns,
-    @inject(Snapshots) private readonly snapshots: Snapshots,
+    @inject(MonitorSnapshots) private readonly snapshots: MonitorSnapshots,
     @inject(Visibility) private readonly visibility: Visibility,
     @inject(DailyUptimes) private readonly uptimes: DailyUptimes,
   ) {
-    const shared = { maxAgeMs: COUNT_AGE_MS, monotonic: () => deps.clock.monotonic() };
+    const shared = { maxAgeMs: MAX_COUNT_AGE_MS, monotonic: () => deps.clock.monotonic() };
     this.#parents = new SharedReading(() => this.#readParents(), {
       ...shared,
       isSmall: ({ length }) => length <= MANY_PARENTS,
@@ -79,8 +85,8 @@ export class Status {
   }
 
   /** @throws ServiceError source_mismatch, insufficient_scope */
-  filter(query: MonitorFilter, caller: WatchdogCaller): Filter {
-    for (const source of query.source ?? []) mayReport(caller, source);
+  buildFilter(query: MonitorFilter, caller: WatchdogCaller): Filter {
+    for (const source of query.source ?? []) assertCanReport(caller, source);
     if (caller.project !== null && query.project !== undefined && query.project !== caller.project) {
       throw denied('This token belongs to another project.');
     }
@@ -98,11 +104,11 @@ export class Status {
   }
 
   /** By source. */
-  async page(
+  async listPage(
     query: MonitorFilter & { limit?: number; cursor?: string; include_total?: boolean },
     caller: WatchdogCaller,
   ): Promise<MonitorPage & { total: number | undefined }> {
-    const filter = this.filter(query, caller);
+    const filter = this.buildFilter(query, caller);
     const { monitors } = this.deps;
     const page = await findReadable(monitors, {
       filter,
@@ -111,8 +117,8 @@ export class Status {
       after: query.cursor ?? null,
     });
     const total = query.include_total === true ? await monitors.count(filter) : undefined;
-    const hidden = await this.visibility.hiddenIn(page.items, caller);
-    return { docs: page.items.map((doc) => masked(doc, hidden)), next: page.next, total, ...warned(page) };
+    const hidden = await this.visibility.findHiddenInViews(page.items, caller);
+    return { docs: page.items.map((doc) => maskView(doc, hidden)), next: page.next, total, ...warned(page) };
   }
 
   /**
@@ -120,40 +126,42 @@ export class Status {
    * on the index of state and source.
    * @throws ServiceError invalid_cursor
    */
-  async worstFirst(
+  async listWorstFirst(
     query: MonitorFilter & { limit: number; cursor?: string },
     caller: WatchdogCaller,
   ): Promise<MonitorPage> {
     // Only what is down has an alarm, open or suppressed (change-set.ts).
-    const asked = query.alarm === undefined ? WORST_FIRST : ALARMED;
+    const asked = query.alarm === undefined ? WORST_FIRST : ALARMED_STATES;
     const states = asked.filter((state) => query.state?.includes(state) ?? true);
-    const from = query.cursor === undefined ? { state: states[0], after: null } : placeOf(query.cursor);
+    const from = query.cursor === undefined ? { state: states[0], after: null } : parsePositionCursor(query.cursor);
     const docs: MonitorDoc[] = [];
     const left = new LeftOutDocuments();
     for (const state of states.slice(Math.max(states.indexOf(from.state as MonitorState), 0))) {
       const room = query.limit - docs.length;
       const page = await this.deps.monitors.find({
-        filter: { ...this.filter(query, caller), state },
+        filter: { ...this.buildFilter(query, caller), state },
         sort: [['source', 'asc']],
         limit: room || 1,
         after: state === from.state ? from.after : null,
         damaged: left.tell,
       });
       if (room > 0) docs.push(...page.items);
-      else if (page.items.length > 0) return this.#shown(docs, left, cursorTo({ state, after: null }), caller);
-      if (room > 0 && page.next !== null) return this.#shown(docs, left, cursorTo({ state, after: page.next }), caller);
+      else if (page.items.length > 0)
+        return this.#toPage(docs, left, formatPositionCursor({ state, after: null }), caller);
+      if (room > 0 && page.next !== null)
+        return this.#toPage(docs, left, formatPositionCursor({ state, after: page.next }), caller);
     }
-    return this.#shown(docs, left, null, caller);
+    return this.#toPage(docs, left, null, caller);
   }
 
-  async #shown(
+  async #toPage(
     docs: readonly MonitorDoc[],
     left: LeftOutDocuments,
     next: string | null,
     caller: WatchdogCaller,
   ): Promise<MonitorPage> {
-    const hidden = await this.visibility.hiddenIn(docs, caller);
-    return { docs: docs.map((doc) => masked(doc, hidden)), next, ...left.warned };
+    const hidden = await this.visibility.findHiddenInViews(docs, caller);
+    return { docs: docs.map((doc) => maskView(doc, hidden)), next, ...left.warned };
   }
 
   /**
@@ -161,37 +169,40 @@ export class Status {
    * @throws ServiceError source_mismatch, invalid_cursor, invalid_request (too many days of uptime)
    */
   async status(query: StatusQuery, caller: WatchdogCaller): Promise<Buffer> {
-    for (const source of query.source ?? []) mayReport(caller, source);
-    const after = query.cursor === undefined ? null : sourceOf(query.cursor);
+    for (const source of query.source ?? []) assertCanReport(caller, source);
+    const after = query.cursor === undefined ? null : parseSourceCursor(query.cursor);
     const [snapshot, health] = await Promise.all([this.snapshots.take(), this.runs.health()]);
-    const rows = chosen(snapshot.rows, query, caller);
+    const rows = filterRows(snapshot.rows, query, caller);
     const first = after === null ? 0 : rows.findIndex(({ source }) => source > after);
-    const shown = first < 0 ? [] : rows.slice(first, first + (query.limit ?? MAX_STATUS));
+    const shown = first < 0 ? [] : rows.slice(first, first + (query.limit ?? MAX_STATUS_ITEMS));
     const last = shown.at(-1);
     const more = last !== undefined && last !== rows.at(-1);
-    const uptimes = query.uptime === undefined ? null : this.uptimes.reading(shown.length, query.uptime);
-    const hidden = await this.visibility.hiddenIn(shown, caller);
+    const uptimes = query.uptime === undefined ? null : this.uptimes.createReading(shown.length, query.uptime);
+    const hidden = await this.visibility.findHiddenInViews(shown, caller);
     const head = {
       status: 'success',
       generated_at: snapshot.at,
       stale: !health.ok,
-      counts: countsOf(rows),
-      ...pagingOf(query, more ? cursorOf(last.source) : null),
+      counts: countStates(rows),
+      ...buildPaging(query, more ? formatSourceCursor(last.source) : null),
       ...(caller.project === null && caller.source === null && caller.most === undefined
         ? warned(snapshot)
         : unnamed(snapshot)),
     };
     const parts = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"monitors":[`)];
-    const step = uptimes?.part ?? SLICE;
+    const step = uptimes?.part ?? SLICE_ROWS;
     for (let i = 0; i < shown.length; i += step) {
       const slice = shown.slice(i, i + step);
       const known = await uptimes?.of(slice.map(({ id }) => id));
-      const texts = slice.map((row) => withUptime(jsonFor(row, hidden), known && (known.get(row.id) ?? 'null')));
+      const texts = slice.map((row) => addUptime(formatRow(row, hidden), known && (known.get(row.id) ?? 'null')));
       parts.push(Buffer.from((i > 0 ? ',' : '') + texts.join(',')));
-      await turn();
+      await nextEventLoopTurn();
     }
     const whole = rows === snapshot.rows;
-    const tree = query.tree === true ? treeOf(await (whole ? snapshot.forest() : Forest.of(rows, turn))) : null;
+    const tree =
+      query.tree === true
+        ? formatTree(await (whole ? snapshot.forest() : MonitorForest.of(rows, nextEventLoopTurn)))
+        : null;
     parts.push(Buffer.from(tree === null ? ']}' : `],${tree}}`));
     return Buffer.concat(parts);
   }
@@ -200,7 +211,7 @@ export class Status {
    * Sources that others name as their parent, in order. A monitor that is being deleted counts until it is gone: so an
    * index answers, and no document is read.
    */
-  parents(): Promise<string[]> {
+  listParents(): Promise<string[]> {
     return this.#parents.take();
   }
 
@@ -210,24 +221,24 @@ export class Status {
   }
 
   /** How many are down: every page asks, for the navigation. */
-  down(): Promise<number> {
+  countDown(): Promise<number> {
     return this.deps.monitors.count({ state: 'down' });
   }
 
   /** How many are in each state, of all. */
-  counts(): Promise<Record<MonitorState, number>> {
+  getCounts(): Promise<Record<MonitorState, number>> {
     return this.#counts.take();
   }
 
   async #readCounts(): Promise<Record<MonitorState, number>> {
     const groups = await this.deps.monitors.groupCount('state');
-    const counts = countsOf([]);
+    const counts = countStates([]);
     for (const { key, n } of groups) counts[key as MonitorState] = n;
     return counts;
   }
 }
 
-function chosen(rows: readonly MonitorRow[], query: StatusQuery, caller: WatchdogCaller): readonly MonitorRow[] {
+function filterRows(rows: readonly MonitorRow[], query: StatusQuery, caller: WatchdogCaller): readonly MonitorRow[] {
   const names = query.source ?? (caller.source === null ? undefined : [caller.source]);
   const sources = names && new Set(names);
   const states = query.state && new Set(query.state);
@@ -244,31 +255,31 @@ function chosen(rows: readonly MonitorRow[], query: StatusQuery, caller: Watchdo
 }
 
 /** The tree, and how many monitors it leaves out. */
-function treeOf(forest: Forest<MonitorRow>): string {
-  const { branches, placed } = forest.grow(forest.roots, MAX_STATUS);
+function formatTree(forest: MonitorForest<MonitorRow>): string {
+  const { branches, placed } = forest.buildBranches(forest.roots, MAX_STATUS_ITEMS);
   // A source and a state need no escaping: both are of a few ASCII characters.
-  const tree = treeJson(branches, ({ source, state }) => `"source":"${source}","state":"${state}"`);
+  const tree = formatTreeJson(branches, ({ source, state }) => `"source":"${source}","state":"${state}"`);
   const left = forest.size - placed;
   return `"tree":${tree}${left > 0 ? `,"tree_left_out":${left}` : ''}`;
 }
 
-function jsonFor(row: MonitorRow, hidden: Hidden): string {
-  const seen = masked(row, hidden);
+function formatRow(row: MonitorRow, hidden: HiddenSources): string {
+  const seen = maskView(row, hidden);
   if (seen.parent_source === row.parent_source && seen.suppressed_by === row.suppressed_by) return row.json;
-  return JSON.stringify(masked(JSON.parse(row.json) as MonitorView, hidden));
+  return JSON.stringify(maskView(JSON.parse(row.json) as MonitorView, hidden));
 }
 
 /** The JSON of a monitor with its uptime, which is JSON as well; undefined: nobody asked. */
-const withUptime = (json: string, uptime: string | undefined): string =>
+const addUptime = (json: string, uptime: string | undefined): string =>
   uptime === undefined ? json : `${json.slice(0, -1)},"uptime":${uptime}}`;
 
 /** What says that there is more: on every page that was asked for, else only where something is left out. */
-function pagingOf({ limit, cursor }: StatusQuery, next_cursor: string | null): object {
+function buildPaging({ limit, cursor }: StatusQuery, next_cursor: string | null): object {
   if (limit !== undefined || cursor !== undefined) return { next_cursor, has_more: next_cursor !== null };
   return next_cursor === null ? {} : { truncated: true, next_cursor };
 }
 
-function countsOf(monitors: readonly { state: MonitorState }[]): Record<MonitorState, number> {
+function countStates(monitors: readonly { state: MonitorState }[]): Record<MonitorState, number> {
   const counts = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<MonitorState, number>;
   for (const { state } of monitors) counts[state]++;
   return counts;

@@ -14,13 +14,13 @@ type Given = Pick<
 >;
 type Timing = Pick<MonitorDoc, 'schedule' | 'timezone' | 'period_seconds' | 'grace_seconds'>;
 
-const KINDS = ['interval_seconds', 'period_seconds', 'schedule'] as const;
+const TIMING_KINDS = ['interval_seconds', 'period_seconds', 'schedule'] as const;
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
 /** Of both the schedule and the period that it has after the change, one at most is set. */
-function after(given: Given, doc: Timing | null): { schedule: string | null; period: number | null } {
-  const named = KINDS.find((kind) => isGiven(given[kind]));
+function mergeTiming(given: Given, doc: Timing | null): { schedule: string | null; period: number | null } {
+  const named = TIMING_KINDS.find((kind) => isGiven(given[kind]));
   const stays = (kind: 'schedule' | 'period_seconds'): boolean => named === undefined && given[kind] !== null;
   return {
     schedule: given.schedule ?? (stays('schedule') ? (doc?.schedule ?? null) : null),
@@ -30,9 +30,9 @@ function after(given: Given, doc: Timing | null): { schedule: string | null; per
 
 /** @param doc null: it is created @throws ServiceError validation_failed */
 export function checkTiming(given: Given, doc: Timing | null): void {
-  const [first, second] = KINDS.filter((kind) => isGiven(given[kind]));
+  const [first, second] = TIMING_KINDS.filter((kind) => isGiven(given[kind]));
   if (second !== undefined) throw invalid({ [second]: `does not go together with ${first}` });
-  const { schedule, period } = after(given, doc);
+  const { schedule, period } = mergeTiming(given, doc);
   if (isGiven(given.timezone) && schedule === null) throw invalid({ timezone: 'has no effect without a schedule' });
   if (isGiven(given.grace_seconds) && schedule === null && period === null)
     throw invalid({ grace_seconds: 'has no effect without a schedule or period_seconds' });
@@ -47,8 +47,8 @@ export function checkTiming(given: Given, doc: Timing | null): void {
 }
 
 /** The fields to write, after `checkTiming`. */
-export function timingOf(given: Given, doc: MonitorDoc): Partial<MonitorDoc> {
-  const { schedule, period } = after(given, doc);
+export function toTimingFields(given: Given, doc: MonitorDoc): Partial<MonitorDoc> {
+  const { schedule, period } = mergeTiming(given, doc);
   const { timezone = doc.timezone, grace_seconds = doc.grace_seconds } = given;
   const isTimed = schedule !== null || period !== null;
   return {

@@ -7,12 +7,12 @@ export interface FormChoice {
 }
 
 /** Parents in the filter of a list; of more than these a person types the name. */
-const PARENTS = 200;
+const MAX_PARENT_CHOICES = 200;
 /** Monitors that a field proposes; it takes any other too. */
-const PROPOSED = 500;
+const MAX_PROPOSED_MONITORS = 500;
 
 /** By name; archived ones too, because their monitors are still there. */
-export async function projectsIn({ projects }: WatchdogServices): Promise<FormChoice[]> {
+export async function listProjectChoices({ projects }: WatchdogServices): Promise<FormChoice[]> {
   const all = await projects.list();
   return all
     .map(({ slug, name }) => ({ value: slug, label: name }))
@@ -23,17 +23,22 @@ export async function projectsIn({ projects }: WatchdogServices): Promise<FormCh
  * Monitors that have others below them; null when they are too many for a select.
  * @param chosen is always among them
  */
-export async function parentsIn({ status }: WatchdogServices, chosen: string | undefined): Promise<string[] | null> {
-  const parents = await status.parents();
-  if (parents.length > PARENTS) return null;
+export async function listParentChoices(
+  { status }: WatchdogServices,
+  chosen: string | undefined,
+): Promise<string[] | null> {
+  const parents = await status.listParents();
+  if (parents.length > MAX_PARENT_CHOICES) return null;
   return chosen === undefined || parents.includes(chosen) ? parents : [chosen, ...parents];
 }
 
 /** Monitors to propose as a parent, by source. */
-export async function proposed({ monitors }: WatchdogServices): Promise<FormChoice[]> {
-  return proposedOf((await monitors.page({ limit: PROPOSED })).items);
+export async function listProposedParents({ monitors }: WatchdogServices): Promise<FormChoice[]> {
+  return toParentChoices((await monitors.listPage({ limit: MAX_PROPOSED_MONITORS })).items);
 }
 
 /** The same from monitors that are here already. @param monitors by source */
-export const proposedOf = (monitors: readonly { source: string; name: string }[]): FormChoice[] =>
-  monitors.slice(0, PROPOSED).map(({ source, name }) => ({ value: source, label: name === source ? '' : name }));
+export const toParentChoices = (monitors: readonly { source: string; name: string }[]): FormChoice[] =>
+  monitors
+    .slice(0, MAX_PROPOSED_MONITORS)
+    .map(({ source, name }) => ({ value: source, label: name === source ? '' : name }));

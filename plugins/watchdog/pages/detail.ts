@@ -1,22 +1,22 @@
 /** /monitors/{source} */
 import { localOf, View, type HttpRequest } from '../../../kernel/contract.js';
 import { liveSubject } from '../../../ports/domain/live.js';
-import { callerOf } from '../model/caller.js';
+import { toWatchdogCaller } from '../model/caller.js';
 import type { MetricHistory } from '../metrics/history.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { viewOf } from '../model/monitor.js';
+import { toMonitorView } from '../model/monitor.js';
 import type { WatchdogServices } from '../services.js';
 import type { EarlierChange } from '../why/explanation.js';
-import { nextDue } from '../model/cron.js';
-import { alarmAt, intervalOf, isLearning, limitsOf } from '../model/timing.js';
-import { hrefOf, typed } from './form.js';
-import { incidentRow } from './incidents.js';
-import { longUptimeView } from './uptime.js';
-import { rowOf } from './row.js';
-import { shortNumber, unitOf } from './numbers.js';
-import { checksOf, reasonOf } from './reason.js';
-import { badges, fromSchedulers, reporting } from './snippets.js';
-import { LIVES, tokensOf } from './tokens.js';
+import { getNextDue } from '../model/cron.js';
+import { getDeferredAlarmTime, getIntervalSeconds, isLearning, getLimits } from '../model/timing.js';
+import { getMonitorPageHref, getFormFields } from './form.js';
+import { toIncidentRow } from './incidents.js';
+import { buildLongUptimeView } from './uptime.js';
+import { toListedMonitor } from './row.js';
+import { formatShortNumber, getUnit } from './numbers.js';
+import { listChecks, buildReason } from './reason.js';
+import { buildBadgeSnippets, buildSchedulerSnippets, buildReportingSnippets } from './snippets.js';
+import { TOKEN_LIFETIMES, listTokens } from './tokens.js';
 
 const SPANS = [
   { hours: 24, label: '24 h' },
@@ -36,21 +36,21 @@ const ICONS: Readonly<Record<string, string>> = {
 };
 
 /** What is unusual comes first, the farthest from its mean before the others; the rest as the heartbeats name them. */
-const unusualFirst = (metrics: Record<string, MetricHistory>): [string, MetricHistory][] => {
+const sortUnusualFirst = (metrics: Record<string, MetricHistory>): [string, MetricHistory][] => {
   const weight = ([, { deviation }]: [string, MetricHistory]): number =>
     deviation.significant ? Math.abs(deviation.zscore ?? 0) : 0;
   return Object.entries(metrics).toSorted((a, b) => weight(b) - weight(a));
 };
 
-function chartOf(name: string, { latest, points, baseline, deviation }: MetricHistory): object {
+function toChart(name: string, { latest, points, baseline, deviation }: MetricHistory): object {
   const { percent, zscore, direction, significant } = deviation;
-  const short = (value: number | null): string => shortNumber(value, name);
+  const short = (value: number | null): string => formatShortNumber(value, name);
   const away = deviation.absolute === null ? null : Math.abs(deviation.absolute);
-  const far = percent === null ? short(away) : `${shortNumber(Math.abs(percent))}%`;
+  const far = percent === null ? short(away) : `${formatShortNumber(Math.abs(percent))}%`;
   return {
     name,
     latest: { at: latest.t, value: short(latest.v) },
-    unit: unitOf(name),
+    unit: getUnit(name),
     points,
     mean: baseline.mean,
     stddev: baseline.stddev,
@@ -66,7 +66,7 @@ function chartOf(name: string, { latest, points, baseline, deviation }: MetricHi
   };
 }
 
-export async function detailView(
+export async function buildDetailView(
   services: WatchdogServices,
   doc: MonitorDoc,
   request: HttpRequest,
@@ -75,20 +75,20 @@ export async function detailView(
   const { histories, timeline, clock, baseUrl, timezone } = services;
   const hours = Number(request.query['hours'] ?? 24);
   const cursor = request.query['cursor'];
-  const caller = callerOf(request.principal);
+  const caller = toWatchdogCaller(request.principal);
   const probes = services.probes();
   const [history, events, tokens, probe, incidents] = await Promise.all([
     histories.history(doc, { hours, points: 240 }),
-    timeline.page({ source: doc.source, limit: TIMELINE, ...(typeof cursor === 'string' && { cursor }) }, caller),
-    tokensOf(services, doc.source, request),
+    timeline.listPage({ source: doc.source, limit: TIMELINE, ...(typeof cursor === 'string' && { cursor }) }, caller),
+    listTokens(services, doc.source, request),
     probes?.of(doc.source) ?? null,
     services.incidents.listPage({ source: doc.source, limit: INCIDENTS }, caller),
   ]);
   const down = await services.explanations.explain(doc, probe !== null);
   const open = doc.state === 'down' ? incidents.items.find(({ id }) => id === doc.incident_id) : undefined;
-  const view = viewOf(doc);
-  const row = Object.assign(rowOf(doc, clock.now()), { uptime: longUptimeView(doc, clock.now()) });
-  const here = hrefOf(doc.source);
+  const view = toMonitorView(doc);
+  const row = Object.assign(toListedMonitor(doc, clock.now()), { uptime: buildLongUptimeView(doc, clock.now()) });
+  const here = getMonitorPageHref(doc.source);
   const url = baseUrl();
   return new View('monitor', {
     title: doc.name,
@@ -100,7 +100,7 @@ export async function detailView(
     reporting: doc.state !== 'down' && row.overdue === null,
     evaluated: ['up', 'warning', 'down'].includes(doc.state),
     here,
-    dues: duesOf(doc, clock.now()),
+    dues: listDueTimes(doc, clock.now()),
     new_window: `/maintenance/new?source=${encodeURIComponent(doc.source)}`,
     held_down: doc.held_state === 'down',
     spans: SPANS.map((span) => ({
@@ -108,84 +108,87 @@ export async function detailView(
       href: `${here}?hours=${span.hours}`,
       active: span.hours === hours,
     })),
-    charts: unusualFirst(history.metrics).map(([name, metric]) => chartOf(name, metric)),
+    charts: sortUnusualFirst(history.metrics).map(([name, metric]) => toChart(name, metric)),
     history: { from: history.from, to: history.to, bucket: history.bucket_seconds },
     reason:
       doc.state === 'warning'
-        ? reasonOf(view, row.overdue, doc.schedule || doc.period_seconds ? null : intervalOf(doc))
+        ? buildReason(view, row.overdue, doc.schedule || doc.period_seconds ? null : getIntervalSeconds(doc))
         : null,
-    checks: checksOf(view),
+    checks: listChecks(view),
     raw: Object.keys(view.metrics_json).length === 0 ? null : JSON.stringify(view.metrics_json, null, 2),
     events: events.items.map((event) => ({ ...event, icon_name: ICONS[event.kind] ?? 'flag' })),
     next_cursor: events.next_cursor,
-    facts: factsOf(doc, await projectNameOf(services, doc.project)),
-    alarm_at: deferred && doc.released_at !== null ? iso(alarmAt(Date.parse(doc.released_at), intervalOf(doc))) : null,
+    facts: listFacts(doc, await findProjectName(services, doc.project)),
+    alarm_at:
+      deferred && doc.released_at !== null
+        ? iso(getDeferredAlarmTime(Date.parse(doc.released_at), getIntervalSeconds(doc)))
+        : null,
     tokens,
     live_tokens: tokens?.filter(({ state }) => state === 'active').length ?? 0,
     may_issue: tokens !== null,
-    lives: LIVES,
-    form: typed(request),
+    lives: TOKEN_LIFETIMES,
+    form: getFormFields(request),
     errors,
-    incidents: incidents.items.map(incidentRow),
-    open_incident: open && Object.assign(incidentRow(open), { is_mine: open.acknowledged_by === caller.name }),
+    incidents: incidents.items.map(toIncidentRow),
+    open_incident: open && Object.assign(toIncidentRow(open), { is_mine: open.acknowledged_by === caller.name }),
     incidents_href: incidents.has_more ? `/incidents?source=${encodeURIComponent(doc.source)}` : null,
-    down: down && { ...down, changes: down.changes.map(changeRow) },
+    down: down && { ...down, changes: down.changes.map(toChangeRow) },
     probe: probe && { ...probe, summary: probes?.summary(probe) },
     probe_href: probes?.href(doc.source) ?? null,
-    badges: badges(url, doc.id, doc.name),
-    snippets: reporting(url, doc.source, '$SVC_TOKEN', timezone),
-    schedulers: fromSchedulers(url, '$SVC_TOKEN'),
+    badges: buildBadgeSnippets(url, doc.id, doc.name),
+    snippets: buildReportingSnippets(url, doc.source, '$SVC_TOKEN', timezone),
+    schedulers: buildSchedulerSnippets(url, '$SVC_TOKEN'),
     token_command: `aos token create --name '${doc.source}' --scopes watchdog:ping --source '${doc.source}'`,
   });
 }
 
-const changeRow = ({ source, ...change }: EarlierChange): object => ({
+const toChangeRow = ({ source, ...change }: EarlierChange): object => ({
   ...change,
   source,
-  href: source === null ? null : hrefOf(source),
+  href: source === null ? null : getMonitorPageHref(source),
 });
 
 /** The next five due times of a schedule, each also as the clock of its own zone shows it. */
-function duesOf({ schedule, timezone }: MonitorDoc, now: number): { at: string; local: string }[] {
+function listDueTimes({ schedule, timezone }: MonitorDoc, now: number): { at: string; local: string }[] {
   const zone = timezone ?? 'UTC';
   const found: { at: string; local: string }[] = [];
-  let at = schedule ? nextDue(schedule, zone, now) : null;
+  let at = schedule ? getNextDue(schedule, zone, now) : null;
   while (at !== null && found.length < DUES) {
     found.push({ at: iso(at), local: `${localOf(at, zone).slice(0, 16).replace('T', ' ')} ${zone}` });
-    at = nextDue(schedule ?? '', zone, at);
+    at = getNextDue(schedule ?? '', zone, at);
   }
   return found;
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-async function projectNameOf({ projects }: WatchdogServices, slug: string | null): Promise<string | null> {
+async function findProjectName({ projects }: WatchdogServices, slug: string | null): Promise<string | null> {
   if (slug === null) return null;
   return (await projects.list()).find((project) => project.slug === slug)?.name ?? slug;
 }
 
-function factsOf(doc: MonitorDoc, project: string | null): object[] {
-  const interval = intervalOf(doc);
+function listFacts(doc: MonitorDoc, project: string | null): object[] {
+  const interval = getIntervalSeconds(doc);
   const origin =
     doc.beat_interval !== null ? 'from its heartbeat' : doc.interval_seconds !== null ? 'configured' : 'default';
   const last = doc.last_heartbeat_at === null ? null : Date.parse(doc.last_heartbeat_at);
   const running = doc.state === 'up' || doc.state === 'warning';
   const learning = isLearning(doc);
-  const times = last === null || !running || learning ? null : limitsOf(doc, last);
+  const times = last === null || !running || learning ? null : getLimits(doc, last);
   return [
     { label: 'Last heartbeat', at: doc.last_heartbeat_at },
     doc.schedule
       ? { label: 'Schedule', value: `${doc.schedule} (${doc.timezone ?? 'UTC'})`, mono: true }
       : doc.period_seconds
-        ? { label: 'Period', value: `${shortNumber(doc.period_seconds)} s` }
+        ? { label: 'Period', value: `${formatShortNumber(doc.period_seconds)} s` }
         : {
             label: 'Interval',
-            value: learning ? 'none until its fifth ping' : `${shortNumber(interval)} s (${origin})`,
+            value: learning ? 'none until its fifth ping' : `${formatShortNumber(interval)} s (${origin})`,
           },
     ...(doc.schedule || doc.period_seconds
-      ? [{ label: 'Grace', value: `${shortNumber(doc.grace_seconds ?? 0)} s` }]
+      ? [{ label: 'Grace', value: `${formatShortNumber(doc.grace_seconds ?? 0)} s` }]
       : []),
-    ...(doc.max_run_seconds ? [{ label: 'Longest run', value: `${shortNumber(doc.max_run_seconds)} s` }] : []),
+    ...(doc.max_run_seconds ? [{ label: 'Longest run', value: `${formatShortNumber(doc.max_run_seconds)} s` }] : []),
     ...(times === null
       ? []
       : [
@@ -197,7 +200,7 @@ function factsOf(doc: MonitorDoc, project: string | null): object[] {
     { label: 'System', value: doc.os },
     ...(doc.parent_source === null
       ? []
-      : [{ label: 'Parent', value: doc.parent_source, href: hrefOf(doc.parent_source) }]),
+      : [{ label: 'Parent', value: doc.parent_source, href: getMonitorPageHref(doc.parent_source) }]),
     { label: 'Project', value: project },
     { label: 'Created', at: doc.created_at },
     { label: 'Id', value: doc.id, mono: true },

@@ -4,9 +4,9 @@ import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 import { editBody, monitorBody } from '../http/monitor-bodies.js';
 
 /** A monitor's page; a source may hold slashes. */
-export const hrefOf = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
+export const getMonitorPageHref = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
 
-export function typed(request: Pick<HttpRequest, 'body'>): Record<string, unknown> {
+export function getFormFields(request: Pick<HttpRequest, 'body'>): Record<string, unknown> {
   return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
 }
 
@@ -24,12 +24,12 @@ const parseTags = (text: string): string[] =>
  * @param before tags of the monitor
  * @throws ServiceError validation_failed
  */
-export function checkedForm(
+export function readMonitorForm(
   request: Pick<HttpRequest, 'body'>,
   creating: boolean,
   before: readonly string[] = [],
 ): MonitorFields {
-  const form = typed(request);
+  const form = getFormFields(request);
   const given: Record<string, unknown> = {};
   for (const name of ['name', 'parent_source', 'description', 'os', 'project', 'schedule', 'timezone']) {
     const value = form[name];

@@ -2,17 +2,17 @@
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { WatchdogServices } from '../services.js';
-import type { Branch, Forest, Tally } from '../monitors/forest.js';
+import type { Branch, MonitorForest, SubtreeCount } from '../monitors/forest.js';
 import type { OutlineRow } from '../monitors/snapshot.js';
-import { proposedOf } from './choices.js';
-import { hrefOf } from './form.js';
-import { linesOf } from './lines.js';
+import { toParentChoices } from './choices.js';
+import { getMonitorPageHref } from './form.js';
+import { toTreeLines } from './lines.js';
 
 /** Roots on one page, and monitors on it; what is left out is a link away. */
-const ROOTS = 100;
-const SHOWN = 200;
+const MAX_ROOTS = 100;
+const MAX_SHOWN_MONITORS = 200;
 /** A tree of so many is shown whole; of a larger one healthy branches are folded. */
-const UNFOLDED = 50;
+const MAX_UNFOLDED_MONITORS = 50;
 
 export const SHOWS = ['problems', 'all'] as const;
 type Shows = (typeof SHOWS)[number];
@@ -45,57 +45,61 @@ interface Node {
   children: Node[];
 }
 
-const addressOf = (given: Record<string, string | undefined>): string => {
+const buildAddress = (given: Record<string, string | undefined>): string => {
   const query = Object.entries(given).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return query.length === 0 ? '/hierarchy' : `/hierarchy?${new URLSearchParams(query).toString()}`;
 };
 
-const branchHref = (source: string): string => `/hierarchy?below=${encodeURIComponent(source)}`;
+const getBranchHref = (source: string): string => `/hierarchy?below=${encodeURIComponent(source)}`;
 
-export async function hierarchyView(services: WatchdogServices, request: HttpRequest, problem?: string): Promise<View> {
+export async function buildHierarchyView(
+  services: WatchdogServices,
+  request: HttpRequest,
+  problem?: string,
+): Promise<View> {
   const { below, after, show } = request.query as { below?: string; after?: string; show?: Shows };
   const snapshot = await services.snapshots.outline();
   const forest = await snapshot.forest();
   const top = below === undefined ? null : (forest.find(below) ?? null);
   if (below !== undefined && top === null) throw notFound(`monitor ${below}`);
-  const tallies = await forest.tally(isTroubled);
+  const tallies = await forest.countSubtrees(isTroubled);
   const troubled = ({ source }: OutlineRow): boolean => (tallies.get(source)?.troubled ?? 0) > 0;
   const shows = show === 'problems' ? troubled : () => true;
-  const folds = show === undefined && forest.size > UNFOLDED;
+  const folds = show === undefined && forest.size > MAX_UNFOLDED_MONITORS;
   const enters = (item: OutlineRow): boolean => !folds || item === top || troubled(item);
   const roots = forest.roots.filter(shows);
   const first = after === undefined ? 0 : roots.findIndex(({ source }) => source === after) + 1;
-  const tops = top === null ? roots.slice(first, first + ROOTS) : [top];
-  const { branches } = forest.grow(tops, SHOWN, enters, shows);
+  const tops = top === null ? roots.slice(first, first + MAX_ROOTS) : [top];
+  const { branches } = forest.buildBranches(tops, MAX_SHOWN_MONITORS, enters, shows);
   const form = request.body !== null && typeof request.body === 'object' ? request.body : {};
-  const last = top === null && first + ROOTS < roots.length ? tops.at(-1) : undefined;
+  const last = top === null && first + MAX_ROOTS < roots.length ? tops.at(-1) : undefined;
   return new View('hierarchy', {
     live_topics: 'monitors',
-    tree: linesOf(branches.map((branch) => nodeOf(branch, forest, tallies, enters))),
+    tree: toTreeLines(branches.map((branch) => toNode(branch, forest, tallies, enters))),
     empty: forest.size === 0,
     all_well: forest.size > 0 && branches.length === 0,
     tabs: [
-      { label: folds || forest.size > UNFOLDED ? 'Healthy branches folded' : 'As it is', show: undefined },
+      { label: folds || forest.size > MAX_UNFOLDED_MONITORS ? 'Healthy branches folded' : 'As it is', show: undefined },
       { label: 'Problems only', show: 'problems' },
-      ...(forest.size > UNFOLDED ? [{ label: 'Everything', show: 'all' }] : []),
-    ].map((tab) => ({ label: tab.label, href: addressOf({ below, show: tab.show }), active: tab.show === show })),
-    proposals: proposedOf(snapshot.rows),
+      ...(forest.size > MAX_UNFOLDED_MONITORS ? [{ label: 'Everything', show: 'all' }] : []),
+    ].map((tab) => ({ label: tab.label, href: buildAddress({ below, show: tab.show }), active: tab.show === show })),
+    proposals: toParentChoices(snapshot.rows),
     problem,
     form,
     cycles: forest.cycling.size,
     ...(top !== null && {
       crumbs: [{ label: 'Hierarchy', href: '/hierarchy' }, { label: top.name }],
-      up: top.parent_source !== null && forest.has(top.parent_source) ? branchHref(top.parent_source) : null,
+      up: top.parent_source !== null && forest.has(top.parent_source) ? getBranchHref(top.parent_source) : null,
     }),
-    next: last === undefined ? null : addressOf({ after: last.source, show }),
+    next: last === undefined ? null : buildAddress({ after: last.source, show }),
   });
 }
 
 /** Without recursion, as deep as a chain may be. */
-function nodeOf(
+function toNode(
   root: Branch<OutlineRow>,
-  forest: Forest<OutlineRow>,
-  tallies: ReadonlyMap<string, Tally>,
+  forest: MonitorForest<OutlineRow>,
+  tallies: ReadonlyMap<string, SubtreeCount>,
   enters: (item: OutlineRow) => boolean,
 ): Node {
   const made = (branch: Branch<OutlineRow>): Node => {
@@ -106,7 +110,7 @@ function nodeOf(
       below,
       troubled_below: troubled - (isTroubled(branch.item) ? 1 : 0),
       folded: below > 0 && !enters(branch.item),
-      href: hrefOf(source),
+      href: getMonitorPageHref(source),
       source,
       name,
       state,
@@ -119,7 +123,7 @@ function nodeOf(
       missing_parent: parent_source !== null && !forest.has(parent_source) ? parent_source : null,
       cycle: forest.cycling.has(source),
       more: branch.more,
-      more_href: branchHref(source),
+      more_href: getBranchHref(source),
       children: [],
     };
   };

@@ -3,20 +3,20 @@ import joi from 'joi';
 import { formPage, Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { formatCsv, INCIDENT_COLUMNS, toIncidentRows } from '../incidents/csv.js';
-import { callerOf } from '../model/caller.js';
+import { toWatchdogCaller } from '../model/caller.js';
 import type { IncidentView } from '../model/incident.js';
 import type { WatchdogServices } from '../services.js';
-import { hrefOf, typed } from './form.js';
+import { getMonitorPageHref, getFormFields } from './form.js';
 
 const access = { session: 'member' } as const;
 const title = 'Incidents';
 const crumb = { label: title, href: '/incidents' };
-const PAGE = 50;
+const PAGE_SIZE = 50;
 /** Rows of a table to download, and of one reading. */
-const MOST_ROWS = 10_000;
-const SLICE = 200;
+const MAX_CSV_ROWS = 10_000;
+const SLICE_ROWS = 200;
 
-export const incidentHref = (id: string): string => `/incidents/${id}`;
+export const getIncidentHref = (id: string): string => `/incidents/${id}`;
 
 export interface IncidentRow extends IncidentView {
   href: string;
@@ -24,27 +24,27 @@ export interface IncidentRow extends IncidentView {
   alarm: 'open' | 'suppressed' | 'none';
 }
 
-export const incidentRow = (incident: IncidentView): IncidentRow => ({
+export const toIncidentRow = (incident: IncidentView): IncidentRow => ({
   ...incident,
-  href: incidentHref(incident.id),
-  monitor_href: hrefOf(incident.source),
+  href: getIncidentHref(incident.id),
+  monitor_href: getMonitorPageHref(incident.source),
   alarm: incident.alarm_at !== null ? 'open' : incident.suppressed_by !== null ? 'suppressed' : 'none',
 });
 
 /** Where one who acknowledges came from: nobody loses the list that is worked through. */
-function placeOf(back: unknown, id: string, source: string): string {
+function getReturnPath(back: unknown, id: string, source: string): string {
   if (back === 'dashboard') return '/';
-  return back === 'monitor' ? hrefOf(source) : incidentHref(id);
+  return back === 'monitor' ? getMonitorPageHref(source) : getIncidentHref(id);
 }
 
-const textOf = (request: HttpRequest, name: string, most: number): string => {
-  const value = typed(request)[name];
+const readTextField = (request: HttpRequest, name: string, most: number): string => {
+  const value = getFormFields(request)[name];
   const given = typeof value === 'string' ? value.trim() : '';
   if (given.length > most) throw invalid({ [name]: `must be at most ${most} characters` });
   return given;
 };
 
-export function incidentPages(services: WatchdogServices): PageSpec[] {
+export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
   const { incidents, audit } = services;
   const params = joi.object({ id: joi.string().guid().required() });
   const filters = {
@@ -59,20 +59,20 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
     errors: Record<string, string> = {},
     problem: string | null = null,
   ): Promise<View> => {
-    const caller = callerOf(request.principal);
+    const caller = toWatchdogCaller(request.principal);
     const doc = await incidents.getIncident(idOf(request), caller);
     const [incident, told] = await Promise.all([incidents.view(doc.id, caller), incidents.listReceivers(doc)]);
-    const form = typed(request);
+    const form = getFormFields(request);
     return new View('incident', {
       title: `Incident of ${incident.source}`,
       crumbs: [crumb, { label: incident.source }],
-      incident: incidentRow(incident),
+      incident: toIncidentRow(incident),
       told,
       errors,
       problem,
       is_mine: incident.acknowledged_by === caller.name,
       form: { cause: incident.cause, ...form },
-      here: incidentHref(incident.id),
+      here: getIncidentHref(incident.id),
     });
   };
 
@@ -92,7 +92,7 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
       input: { query: joi.object({ ...filters, cursor: joi.string().max(20_000).empty('') }) },
       handle: async ({ query, principal }) => {
         const asked = query as { source?: string; open?: boolean; project?: string; cursor?: string };
-        const page = await incidents.listPage({ ...asked, limit: PAGE }, callerOf(principal));
+        const page = await incidents.listPage({ ...asked, limit: PAGE_SIZE }, toWatchdogCaller(principal));
         const { source, project } = asked;
         const only = new URLSearchParams({ ...(source && { source }), ...(project && { project }) }).toString();
         const tab = (label: string, open: boolean | undefined) => ({
@@ -102,10 +102,10 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
         });
         return new View('incidents', {
           live_topics: 'monitors',
-          items: page.items.map(incidentRow),
+          items: page.items.map(toIncidentRow),
           next_cursor: page.next_cursor,
           source: asked.source ?? null,
-          source_href: asked.source === undefined ? null : hrefOf(asked.source),
+          source_href: asked.source === undefined ? null : getMonitorPageHref(asked.source),
           csv_href: `/incidents.csv${only && `?${only}`}`,
           tabs: [tab('All', undefined), tab('Going on', true), tab('Over', false)],
         });
@@ -120,11 +120,11 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
         const rows = [];
         let cursor: string | null = null;
         do {
-          const asked = { ...(query as object), limit: SLICE, ...(cursor !== null && { cursor }) };
-          const page = await incidents.listPage(asked, callerOf(principal));
+          const asked = { ...(query as object), limit: SLICE_ROWS, ...(cursor !== null && { cursor }) };
+          const page = await incidents.listPage(asked, toWatchdogCaller(principal));
           rows.push(...toIncidentRows(page.items));
           cursor = page.next_cursor;
-        } while (cursor !== null && rows.length < MOST_ROWS);
+        } while (cursor !== null && rows.length < MAX_CSV_ROWS);
         return text(formatCsv([INCIDENT_COLUMNS, ...rows]), 'text/csv; charset=utf-8').header(
           'content-disposition',
           'attachment; filename="incidents.csv"',
@@ -135,10 +135,10 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
     formPage(
       { path: '/incidents/{id}', title: 'Incident', access, input: { params } },
       async (request) => {
-        const cause = textOf(request, 'cause', 2_000) || null;
-        const { source } = await incidents.setCause(idOf(request), cause, callerOf(request.principal));
+        const cause = readTextField(request, 'cause', 2_000) || null;
+        const { source } = await incidents.setCause(idOf(request), cause, toWatchdogCaller(request.principal));
         await audit.record(request.principal, 'incident.explained', idOf(request), { source });
-        return new Redirect(incidentHref(idOf(request)), { tone: 'success', message: 'Cause saved.' });
+        return new Redirect(getIncidentHref(idOf(request)), { tone: 'success', message: 'Cause saved.' });
       },
       (request, { errors }) => detail(request, errors),
     ),
@@ -148,11 +148,15 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
         async (request) => {
           const id = idOf(request);
           const taken = act === 'acknowledge';
-          const { source } = await incidents.acknowledge(id, taken, callerOf(request.principal));
+          const { source } = await incidents.acknowledge(id, taken, toWatchdogCaller(request.principal));
           await audit.record(request.principal, `incident.${taken ? 'acknowledged' : 'handed_back'}`, id, { source });
           const message = taken ? `You are on it: ${source}.` : `Nobody is on ${source} any more.`;
-          const undo = taken ? { action: { label: 'Hand it back', post: `${incidentHref(id)}/hand-back` } } : {};
-          return new Redirect(placeOf(typed(request)['back'], id, source), { tone: 'success', message, ...undo });
+          const undo = taken ? { action: { label: 'Hand it back', post: `${getIncidentHref(id)}/hand-back` } } : {};
+          return new Redirect(getReturnPath(getFormFields(request)['back'], id, source), {
+            tone: 'success',
+            message,
+            ...undo,
+          });
         },
         (request, { message }) => detail(request, {}, message),
       ),
@@ -160,10 +164,10 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
     formPage(
       { path: '/incidents/{id}/comments', title: 'Incident', access, creates: true, input: { params } },
       async (request) => {
-        const said = textOf(request, 'text', 5_000);
+        const said = readTextField(request, 'text', 5_000);
         if (said === '') throw invalid({ text: 'is required' });
-        await incidents.addComment(idOf(request), said, callerOf(request.principal));
-        return new Redirect(incidentHref(idOf(request)), { tone: 'success', message: 'Comment added.' });
+        await incidents.addComment(idOf(request), said, toWatchdogCaller(request.principal));
+        return new Redirect(getIncidentHref(idOf(request)), { tone: 'success', message: 'Comment added.' });
       },
       (request, { errors, message }) => detail(request, { text: message, ...errors }),
     ),

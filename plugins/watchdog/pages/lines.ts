@@ -16,7 +16,7 @@ export interface TreeLine<T> {
  * Before a line so many lists begin, after it so many end: a view that called itself would overflow its stack on a deep
  * chain.
  */
-export function linesOf<T extends Tree<T>>(tree: readonly T[]): TreeLine<T>[] {
+export function toTreeLines<T extends Tree<T>>(tree: readonly T[]): TreeLine<T>[] {
   const lines: TreeLine<T>[] = [];
   const stack: { node: T; ends: number }[] = tree.toReversed().map((node) => ({ node, ends: 0 }));
   while (stack.length > 0) {

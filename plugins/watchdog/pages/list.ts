@@ -1,14 +1,14 @@
 /** /monitors */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import { callerOf } from '../model/caller.js';
+import { toWatchdogCaller } from '../model/caller.js';
 import { STATES } from '../model/documents.js';
 import type { WatchdogServices } from '../services.js';
-import { parentsIn, projectsIn } from './choices.js';
-import { rowOf } from './row.js';
+import { listParentChoices, listProjectChoices } from './choices.js';
+import { toListedMonitor } from './row.js';
 import { warned } from '../../../ports/store/left-out.js';
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
 const TONES: Readonly<Record<MonitorState, string>> = {
   up: 'success',
@@ -20,20 +20,20 @@ const TONES: Readonly<Record<MonitorState, string>> = {
 };
 
 /** Parts of a share bar. */
-export const sharesOf = (counts: Readonly<Record<MonitorState, number>>): object[] =>
+export const toShares = (counts: Readonly<Record<MonitorState, number>>): object[] =>
   STATES.filter((state) => counts[state] > 0).map((state) => ({
     label: state,
     value: counts[state],
     tone: TONES[state],
   }));
 
-export async function listView(services: WatchdogServices, request: HttpRequest): Promise<View> {
+export async function buildListView(services: WatchdogServices, request: HttpRequest): Promise<View> {
   const { status, series, clock } = services;
   const { state, alarm, parent, project, q, cursor } = request.query as Partial<Record<string, string>>;
   const [page, counts, parents, projects] = await Promise.all([
-    status.worstFirst(
+    status.listWorstFirst(
       {
-        limit: PAGE,
+        limit: PAGE_SIZE,
         ...(state !== undefined && { state: [state as MonitorState] }),
         ...(alarm !== undefined && { alarm }),
         ...(parent !== undefined && { parent }),
@@ -41,11 +41,11 @@ export async function listView(services: WatchdogServices, request: HttpRequest)
         ...(q !== undefined && { q }),
         ...(cursor !== undefined && { cursor }),
       },
-      callerOf(request.principal),
+      toWatchdogCaller(request.principal),
     ),
-    status.counts(),
-    parentsIn(services, parent),
-    projectsIn(services),
+    status.getCounts(),
+    listParentChoices(services, parent),
+    listProjectChoices(services),
   ]);
   const samples = await series.newest(page.docs);
   const all = STATES.reduce((sum, one) => sum + counts[one], 0);
@@ -58,7 +58,7 @@ export async function listView(services: WatchdogServices, request: HttpRequest)
   return new View('monitors', {
     live_topics: 'monitors heartbeats',
     items: page.docs.map((doc) =>
-      Object.assign(rowOf(doc, clock.now(), samples.get(doc.id)), {
+      Object.assign(toListedMonitor(doc, clock.now(), samples.get(doc.id)), {
         project_name: doc.project === null ? null : (names.get(doc.project) ?? doc.project),
       }),
     ),

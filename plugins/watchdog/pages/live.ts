@@ -4,7 +4,7 @@ import type { WatchdogDeps } from '../deps.js';
 import type { WatchdogServices } from '../services.js';
 
 /** States by their numbers and the newest event of the timeline. */
-async function statesMark({ monitors, timeline }: WatchdogDeps): Promise<string> {
+async function readStatesMark({ monitors, timeline }: WatchdogDeps): Promise<string> {
   const [states, suppressed, newest] = await Promise.all([
     monitors.groupCount('state'),
     monitors.count({ suppressed_by: { gt: '' } }),
@@ -17,7 +17,7 @@ async function statesMark({ monitors, timeline }: WatchdogDeps): Promise<string>
  * What this process has taken, every one; of what others take, the first and the last of the times at which a monitor
  * is looked at next, one of which most heartbeats move. An index over the last heartbeat would be written by each.
  */
-async function heartbeatsMark(
+async function readHeartbeatsMark(
   { monitors }: WatchdogDeps,
   { taken }: Pick<WatchdogServices['intake'], 'taken'>,
 ): Promise<string> {
@@ -30,7 +30,7 @@ async function heartbeatsMark(
 }
 
 /** What the page of one monitor shows: its state, its last heartbeat, the newest of its timeline. */
-async function monitorMark({ monitors, timeline }: WatchdogDeps, source: string): Promise<string> {
+async function readMonitorMark({ monitors, timeline }: WatchdogDeps, source: string): Promise<string> {
   const [found, newest] = await Promise.all([
     monitors.find({ filter: { source }, limit: 1 }),
     timeline.find({ filter: { source }, sort: [['at', 'desc']], limit: 1 }),
@@ -43,8 +43,8 @@ async function monitorMark({ monitors, timeline }: WatchdogDeps, source: string)
  * `monitors` for pages that show states, `heartbeats` for those that show values and times too; `monitor` for one, by
  * its source.
  */
-export const monitorTopics = (deps: WatchdogDeps, { intake }: Pick<WatchdogServices, 'intake'>): LiveTopic[] => [
-  { name: 'monitors', mark: () => statesMark(deps) },
-  { name: 'heartbeats', mark: () => heartbeatsMark(deps, intake) },
-  { name: 'monitor', mark: (source) => monitorMark(deps, source) },
+export const buildMonitorTopics = (deps: WatchdogDeps, { intake }: Pick<WatchdogServices, 'intake'>): LiveTopic[] => [
+  { name: 'monitors', mark: () => readStatesMark(deps) },
+  { name: 'heartbeats', mark: () => readHeartbeatsMark(deps, intake) },
+  { name: 'monitor', mark: (source) => readMonitorMark(deps, source) },
 ];

@@ -17,18 +17,18 @@ import { invalid } from '../../../kernel/errors.js';
 import { DAY_MS, HOUR_MS, isoOf } from '../../../lib/time.js';
 import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import { MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/windows.js';
-import { callerOf } from '../model/caller.js';
+import { toWatchdogCaller } from '../model/caller.js';
 import type { WindowView } from '../model/window.js';
 import type { WatchdogServices } from '../services.js';
-import { proposed } from './choices.js';
-import { hrefOf, typed } from './form.js';
+import { listProposedParents } from './choices.js';
+import { getMonitorPageHref, getFormFields } from './form.js';
 
 const access = { session: 'member' } as const;
 const title = 'Maintenance';
 const crumb = { label: title, href: '/maintenance' };
 /** Of the morning until which "until tomorrow" lasts. */
-const MORNING = 'T09:00';
-const NAMED = 3;
+const MORNING_TIME = 'T09:00';
+const MAX_NAMED_SOURCES = 3;
 
 interface WindowRow extends WindowView {
   label: string;
@@ -38,14 +38,14 @@ interface WindowRow extends WindowView {
 }
 
 /** `web-1, web-2, web-3 and 4 more` */
-function rowOf(window: WindowView): WindowRow {
+function toWindowRow(window: WindowView): WindowRow {
   const { sources, subtree, duration_seconds } = window;
   const names = subtree === null ? sources : [`${subtree} and everything below it`, ...sources];
-  const more = names.length - NAMED;
-  const label = names.slice(0, NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = names.length - MAX_NAMED_SOURCES;
+  const label = names.slice(0, MAX_NAMED_SOURCES).join(', ') + (more > 0 ? ` and ${more} more` : '');
   const only = subtree ?? (sources.length === 1 ? sources[0] : undefined);
   const minutes = duration_seconds === null ? null : Math.round(duration_seconds / 60);
-  return { ...window, label, href: only === undefined ? null : hrefOf(only), minutes };
+  return { ...window, label, href: only === undefined ? null : getMonitorPageHref(only), minutes };
 }
 
 const text = (form: Record<string, unknown>, name: string): string => {
@@ -54,11 +54,11 @@ const text = (form: Record<string, unknown>, name: string): string => {
 };
 
 /** When it is, by the button that was pressed or the kind that was chosen. @throws ServiceError validation_failed */
-function spanOf(form: Record<string, unknown>, now: number, timezone: string): Partial<NewWindow> {
+function readSpan(form: Record<string, unknown>, now: number, timezone: string): Partial<NewWindow> {
   const span = text(form, 'span');
   if (span === 'hour') return { until: isoOf(now + HOUR_MS) };
   if (span === 'tomorrow') {
-    const morning = localOf(now + DAY_MS, timezone).slice(0, 10) + MORNING;
+    const morning = localOf(now + DAY_MS, timezone).slice(0, 10) + MORNING_TIME;
     return { until: utcOfLocal(morning, timezone) ?? isoOf(now + DAY_MS) };
   }
   if (span === 'repeat') {
@@ -76,7 +76,7 @@ function spanOf(form: Record<string, unknown>, now: number, timezone: string): P
 }
 
 /** @throws ServiceError validation_failed */
-function windowOf(form: Record<string, unknown>, now: number, timezone: string): NewWindow {
+function readWindow(form: Record<string, unknown>, now: number, timezone: string): NewWindow {
   const sources = text(form, 'sources').split(/\s+/).filter(Boolean);
   const wrong = sources.find((source) => !MONITOR_SOURCE.test(source));
   if (wrong !== undefined) throw invalid({ sources: `no source: ${wrong.slice(0, 64)}` });
@@ -87,26 +87,26 @@ function windowOf(form: Record<string, unknown>, now: number, timezone: string):
   return {
     ...(below ? { sources: [], subtree: first ?? null } : { sources }),
     reason: text(form, 'reason').slice(0, 500) || null,
-    ...spanOf(form, now, timezone),
+    ...readSpan(form, now, timezone),
   };
 }
 
-export function maintenancePages(services: WatchdogServices): PageSpec[] {
+export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
   const { windows, evaluator, audit, clock } = services;
   const zone = ({ principal }: HttpRequest): string => zoneOf(principal, services.timezone);
 
   const form = async (request: HttpRequest, problem?: Problem): Promise<View> => {
-    const given = problem === undefined ? { sources: request.query['source'], span: 'until' } : typed(request);
+    const given = problem === undefined ? { sources: request.query['source'], span: 'until' } : getFormFields(request);
     return new View('maintenance-form', {
       form: { timezone: zone(request), minutes: 60, ...given },
-      proposals: await proposed(services),
+      proposals: await listProposedParents(services),
       crumbs: [crumb, { label: 'New window' }],
       ...problem,
     });
   };
 
   const silenceForm = async (request: HttpRequest, problem?: Problem): Promise<View> =>
-    new View('silence-form', { form: typed(request), crumbs: [crumb, { label: 'Silence' }], ...problem });
+    new View('silence-form', { form: getFormFields(request), crumbs: [crumb, { label: 'Silence' }], ...problem });
 
   return [
     {
@@ -121,10 +121,10 @@ export function maintenancePages(services: WatchdogServices): PageSpec[] {
       },
       access,
       handle: async ({ principal }) => {
-        const rows = (await windows.list(callerOf(principal))).map(rowOf);
+        const rows = (await windows.list(toWatchdogCaller(principal))).map(toWindowRow);
         return new View('maintenance', {
           live_topics: 'monitors',
-          silences: (await windows.list(callerOf(principal), 'silence')).map(rowOf),
+          silences: (await windows.list(toWatchdogCaller(principal), 'silence')).map(toWindowRow),
           open: rows.filter(({ open }) => open),
           planned: rows.filter(({ next_from }) => next_from !== null),
         });
@@ -141,11 +141,11 @@ export function maintenancePages(services: WatchdogServices): PageSpec[] {
       { path: '/maintenance', title, access, creates: true },
       async (request) => {
         const made = await windows.create(
-          windowOf(typed(request), clock.now(), zone(request)),
-          callerOf(request.principal),
+          readWindow(getFormFields(request), clock.now(), zone(request)),
+          toWatchdogCaller(request.principal),
         );
         await audit.record(request.principal, 'maintenance.created', made.id, { reason: made.reason ?? '' });
-        const { href, label } = rowOf(made);
+        const { href, label } = toWindowRow(made);
         const message = made.open ? `${label}: in maintenance.` : `${label}: the window is planned.`;
         return new Redirect(href ?? '/maintenance', { tone: 'success', message });
       },
@@ -155,12 +155,12 @@ export function maintenancePages(services: WatchdogServices): PageSpec[] {
       { path: '/silences', title, access, creates: true },
       async (request) => {
         const now = clock.now();
-        const given = windowOf(typed(request), now, zone(request));
+        const given = readWindow(getFormFields(request), now, zone(request));
         if (given.until === undefined) throw invalid({ span: 'must be hour or tomorrow' });
         const { from: _from, ...silence } = given;
-        const made = await windows.create(silence, callerOf(request.principal), 'silence');
+        const made = await windows.create(silence, toWatchdogCaller(request.principal), 'silence');
         await audit.record(request.principal, 'silence.created', made.id, { reason: made.reason ?? '' });
-        const { href, label } = rowOf(made);
+        const { href, label } = toWindowRow(made);
         return new Redirect(href ?? '/maintenance', { tone: 'success', message: `${label}: silenced.` });
       },
       silenceForm,
@@ -173,10 +173,10 @@ export function maintenancePages(services: WatchdogServices): PageSpec[] {
         input: { params: joi.object({ id: joi.string().guid().required() }) },
       },
       async ({ params, principal }) => {
-        const ended = await windows.remove(params['id'] ?? '', callerOf(principal), 'silence');
+        const ended = await windows.remove(params['id'] ?? '', toWatchdogCaller(principal), 'silence');
         await audit.record(principal, 'silence.ended', ended.id, { reason: ended.reason ?? '' });
         await evaluator.evaluate('http');
-        const { href, label } = rowOf(ended);
+        const { href, label } = toWindowRow(ended);
         return new Redirect(href ?? '/maintenance', { tone: 'success', message: `${label}: the silence is over.` });
       },
       form,
@@ -189,10 +189,10 @@ export function maintenancePages(services: WatchdogServices): PageSpec[] {
         input: { params: joi.object({ id: joi.string().guid().required() }) },
       },
       async ({ params, principal }) => {
-        const ended = await windows.remove(params['id'] ?? '', callerOf(principal));
+        const ended = await windows.remove(params['id'] ?? '', toWatchdogCaller(principal));
         await audit.record(principal, 'maintenance.ended', ended.id, { reason: ended.reason ?? '' });
         await evaluator.evaluate('http');
-        const { href, label } = rowOf(ended);
+        const { href, label } = toWindowRow(ended);
         const message = `${label}: ${ended.open ? 'the window is over.' : 'the window will not open.'}`;
         return new Redirect(href ?? '/maintenance', { tone: 'success', message });
       },

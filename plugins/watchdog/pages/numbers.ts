@@ -17,7 +17,7 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The unit that a metric's name says; '' when it says none. */
-export const unitOf = (name: string): string => UNITS.find(([ending]) => ending.test(name))?.[1] ?? '';
+export const getUnit = (name: string): string => UNITS.find(([ending]) => ending.test(name))?.[1] ?? '';
 
 const STEPS = [
   [1e12, 'T'],
@@ -26,7 +26,7 @@ const STEPS = [
 ] as const;
 
 /** Three significant digits, and the prefix of the unit; whole numbers below 100,000 stay whole. */
-function digits(value: number): [text: string, prefix: string] {
+function formatDigits(value: number): [text: string, prefix: string] {
   const size = Math.abs(value);
   if (Number.isInteger(value) && size < 100_000) return [value.toLocaleString('en-GB'), ''];
   const [scale, prefix] = STEPS.find(([one]) => size >= one) ?? [1, ''];
@@ -36,9 +36,9 @@ function digits(value: number): [text: string, prefix: string] {
 }
 
 /** `5.01 ms`, `1.25 GB`, `1.25 M`, `42%`, `–` for nothing. @param name the metric's, for the unit */
-export function shortNumber(value: number | null, name = ''): string {
+export function formatShortNumber(value: number | null, name = ''): string {
   if (value === null || !Number.isFinite(value)) return '–';
-  const [text, prefix] = digits(value);
-  const unit = prefix + unitOf(name);
+  const [text, prefix] = formatDigits(value);
+  const unit = prefix + getUnit(name);
   return unit === '' ? text : `${text}${unit === '%' ? '' : ' '}${unit}`;
 }

@@ -2,24 +2,24 @@
  * /monitors, /monitors/{source}, /hierarchy and the public status page (contract 80; contract 30). Members work on
  * monitors.
  */
-import { viewOf } from '../model/monitor.js';
+import { toMonitorView } from '../model/monitor.js';
 import { changedFields } from '../../../lib/changed-fields.js';
 import joi from 'joi';
 import { formPage, type Problem, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { callerOf } from '../model/caller.js';
-import { projectsIn, proposed } from './choices.js';
-import { detailView } from './detail.js';
-import { hierarchyView, SHOWS } from './hierarchy.js';
-import { incidentPages } from './incidents.js';
-import { maintenancePages } from './maintenance.js';
-import { listView } from './list.js';
-import { publicView } from './status.js';
-import { tokenPages } from './tokens.js';
-import { checkedForm, formatTags, hrefOf, typed } from './form.js';
+import { toWatchdogCaller } from '../model/caller.js';
+import { listProjectChoices, listProposedParents } from './choices.js';
+import { buildDetailView } from './detail.js';
+import { buildHierarchyView, SHOWS } from './hierarchy.js';
+import { buildIncidentPages } from './incidents.js';
+import { buildMaintenancePages } from './maintenance.js';
+import { buildListView } from './list.js';
+import { buildPublicView } from './status.js';
+import { buildMonitorTokenPages } from './tokens.js';
+import { readMonitorForm, formatTags, getMonitorPageHref, getFormFields } from './form.js';
 import { STATES } from '../model/documents.js';
 import type { WatchdogServices } from '../services.js';
-import { looksLikeId } from '../model/source.js';
+import { isMonitorId } from '../model/source.js';
 
 const access = { session: 'member' } as const;
 const params = joi.object({ source: joi.string().max(200).required() });
@@ -30,22 +30,22 @@ const to = (location: string, message: string): Redirect => new Redirect(locatio
 export function pages(services: WatchdogServices, deferred: boolean): PageSpec[] {
   const { monitors, probed, status, audit } = services;
   const sourceOf = (request: HttpRequest): string => request.params['source'] ?? '';
-  const need = (request: HttpRequest) => monitors.need(sourceOf(request), callerOf(request.principal));
+  const need = (request: HttpRequest) => monitors.getMonitor(sourceOf(request), toWatchdogCaller(request.principal));
 
   const editor = async (request: HttpRequest, problem?: Problem): Promise<View> => {
     const known = request.params['source'] === undefined ? null : await need(request);
     const stored =
       known === null ? { source: request.query['source'] } : { ...known, tags: formatTags(known.tags ?? []) };
-    const form = problem === undefined ? stored : typed(request);
+    const form = problem === undefined ? stored : getFormFields(request);
     const crumbs = [{ label: title, href: '/monitors' }, { label: known === null ? 'New monitor' : known.source }];
-    const action = known === null ? '/monitors/new' : `${hrefOf(known.source)}/edit`;
-    const back = known === null ? '/monitors' : hrefOf(known.source);
-    const [projects, proposals] = await Promise.all([projectsIn(services), proposed(services)]);
+    const action = known === null ? '/monitors/new' : `${getMonitorPageHref(known.source)}/edit`;
+    const back = known === null ? '/monitors' : getMonitorPageHref(known.source);
+    const [projects, proposals] = await Promise.all([listProjectChoices(services), listProposedParents(services)]);
     return new View('monitor-form', { known, form, action, back, crumbs, projects, proposals, ...problem });
   };
 
   const detail = async (request: HttpRequest, errors: Record<string, string> = {}): Promise<View> =>
-    detailView(services, await need(request), request, { deferred, errors });
+    buildDetailView(services, await need(request), request, { deferred, errors });
 
   return [
     {
@@ -68,7 +68,7 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
           'uptime',
           'watchdog',
         ],
-        badge: async () => (await status.down()) || null,
+        badge: async () => (await status.countDown()) || null,
       },
       access,
       projectQuery: 'project',
@@ -85,16 +85,16 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
           cursor: joi.string().max(20_000).empty(''),
         }),
       },
-      handle: (request) => listView(services, request),
+      handle: (request) => buildListView(services, request),
     },
     { path: '/monitors/new', title: 'New monitor', access, handle: (request) => editor(request) },
     formPage(
       { path: '/monitors/new', title: 'New monitor', access, creates: true },
       async (request) => {
-        const fields = checkedForm(request, true);
-        const made = await monitors.create(fields, callerOf(request.principal));
+        const fields = readMonitorForm(request, true);
+        const made = await monitors.create(fields, toWatchdogCaller(request.principal));
         await audit.record(request.principal, 'monitor.created', made.source);
-        return to(hrefOf(made.source), 'Monitor created. It is unknown until its first heartbeat.');
+        return to(getMonitorPageHref(made.source), 'Monitor created. It is unknown until its first heartbeat.');
       },
       (request, problem) => editor(request, problem),
     ),
@@ -108,9 +108,9 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
       },
       handle: (request) => detail(request),
     },
-    ...tokenPages(services, detail),
-    ...maintenancePages(services),
-    ...incidentPages(services),
+    ...buildMonitorTokenPages(services, detail),
+    ...buildMaintenancePages(services),
+    ...buildIncidentPages(services),
     {
       path: '/monitors/{source}/edit',
       title: 'Edit monitor',
@@ -121,13 +121,13 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
     formPage(
       { path: '/monitors/{source}/edit', title: 'Edit monitor', access, input: { params } },
       async (request) => {
-        const caller = callerOf(request.principal);
-        const before = viewOf(await monitors.need(sourceOf(request), caller));
-        const fields = checkedForm(request, false, before.tags);
+        const caller = toWatchdogCaller(request.principal);
+        const before = toMonitorView(await monitors.getMonitor(sourceOf(request), caller));
+        const fields = readMonitorForm(request, false, before.tags);
         const saved = await monitors.edit(sourceOf(request), fields, caller);
         const change = changedFields(before, saved, Object.keys(fields));
         await audit.record(request.principal, 'monitor.changed', saved.source, {}, change);
-        return to(hrefOf(saved.source), 'Monitor saved.');
+        return to(getMonitorPageHref(saved.source), 'Monitor saved.');
       },
       (request, problem) => editor(request, problem),
     ),
@@ -138,7 +138,7 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
       access,
       input: { params },
       handle: async (request) => {
-        const source = await probed.remove(sourceOf(request), callerOf(request.principal));
+        const source = await probed.remove(sourceOf(request), toWatchdogCaller(request.principal));
         await audit.record(request.principal, 'monitor.deleted', source);
         return to('/monitors', `Deleted ${source} and revoked its tokens.`);
       },
@@ -165,16 +165,16 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
             .empty(''),
         }),
       },
-      handle: (request) => hierarchyView(services, request),
+      handle: (request) => buildHierarchyView(services, request),
     },
     formPage(
       { path: '/hierarchy', title: 'Hierarchy', access },
       async (request) => {
-        const { source, parent_source } = typed(request) as { source?: string; parent_source?: string };
+        const { source, parent_source } = getFormFields(request) as { source?: string; parent_source?: string };
         const parent = parent_source?.trim() || null;
-        const fields = checkedForm({ ...request, body: { parent_source: parent ?? '' } }, false);
-        const caller = callerOf(request.principal);
-        const before = await monitors.need(source ?? '', caller);
+        const fields = readMonitorForm({ ...request, body: { parent_source: parent ?? '' } }, false);
+        const caller = toWatchdogCaller(request.principal);
+        const before = await monitors.getMonitor(source ?? '', caller);
         const saved = await monitors.edit(source ?? '', { parent_source: fields.parent_source }, caller);
         const change = changedFields(before, saved, ['parent_source']);
         await audit.record(request.principal, 'monitor.moved', saved.source, {}, change);
@@ -183,7 +183,7 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
           parent === null ? `${saved.source} has no parent now.` : `${saved.source} is below ${parent}.`,
         );
       },
-      (request, problem) => hierarchyView(services, request, problem.errors['parent_source'] ?? problem.message),
+      (request, problem) => buildHierarchyView(services, request, problem.errors['parent_source'] ?? problem.message),
     ),
     {
       path: '/status/{id}',
@@ -192,9 +192,9 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
       input: { params: joi.object({ id: joi.string().max(100).required() }) },
       handle: async (request) => {
         const id = request.params['id'] ?? '';
-        const monitor = looksLikeId(id) ? await monitors.find(id) : null;
+        const monitor = isMonitorId(id) ? await monitors.find(id) : null;
         if (!monitor?.public) throw notFound('such status page');
-        return publicView(services, monitor);
+        return buildPublicView(services, monitor);
       },
     },
   ];

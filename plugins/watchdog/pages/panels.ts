@@ -1,10 +1,10 @@
 /** The dashboard's cards: monitors that are down, and how many are in which state. */
 import { View, type PanelSpec } from '../../../kernel/contract.js';
-import { sharesOf } from './list.js';
-import { rowOf } from './row.js';
+import { toShares } from './list.js';
+import { toListedMonitor } from './row.js';
 import type { WatchdogServices } from '../services.js';
 
-const SHOWN = 6;
+const MAX_SHOWN_MONITORS = 6;
 const SYSTEM = { name: 'dashboard', token: null, project: null, source: null };
 
 export function panels({ status, runs, incidents, clock }: WatchdogServices): PanelSpec[] {
@@ -14,13 +14,13 @@ export function panels({ status, runs, incidents, clock }: WatchdogServices): Pa
       kind: 'attention',
       order: 20,
       load: async () => {
-        const [counts, health] = await Promise.all([status.counts(), runs.health()]);
+        const [counts, health] = await Promise.all([status.getCounts(), runs.health()]);
         if (counts.down === 0 && health.ok) return null;
-        const page = await status.page({ state: ['down'], limit: SHOWN }, SYSTEM);
+        const page = await status.listPage({ state: ['down'], limit: MAX_SHOWN_MONITORS }, SYSTEM);
         const open = await incidents.findOpen(page.docs.flatMap(({ incident_id }) => incident_id ?? []));
         return new View('panel-down', {
           items: page.docs.map((doc) =>
-            Object.assign(rowOf(doc, clock.now()), { incident: open.get(doc.incident_id ?? '') ?? null }),
+            Object.assign(toListedMonitor(doc, clock.now()), { incident: open.get(doc.incident_id ?? '') ?? null }),
           ),
           total: counts.down,
           more: counts.down - page.docs.length,
@@ -34,8 +34,8 @@ export function panels({ status, runs, incidents, clock }: WatchdogServices): Pa
       kind: 'trend',
       order: 20,
       load: async () => {
-        const counts = await status.counts();
-        const parts = sharesOf(counts);
+        const counts = await status.getCounts();
+        const parts = toShares(counts);
         return parts.length === 0 ? null : new View('panel-states', { parts });
       },
     },

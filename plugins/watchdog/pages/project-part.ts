@@ -5,12 +5,12 @@ import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Scalar } from '../../../ports/store.js';
 import type { WatchdogDeps } from '../deps.js';
 import { STATES } from '../model/documents.js';
-import type { Status } from '../monitors/status.js';
+import type { MonitorStatus } from '../monitors/status.js';
 
-const SHOWN = 6;
-const PROJECTS = 500;
+const MAX_SHOWN_MONITORS = 6;
+const MAX_CACHED_PROJECTS = 500;
 /** Of more monitors than these the counts may be so old. */
-const SMALL = 500;
+const MAX_UNCACHED_MONITORS = 500;
 const MAX_AGE_MS = 5_000;
 const SYSTEM = { name: 'projects', token: null, project: null, source: null };
 const TONES: Readonly<Partial<Record<MonitorState, 'danger' | 'warning' | 'success'>>> = {
@@ -20,13 +20,13 @@ const TONES: Readonly<Partial<Record<MonitorState, 'danger' | 'warning' | 'succe
 };
 const ORDER: readonly MonitorState[] = ['down', 'warning', 'up', 'unknown', 'maintenance', 'stopped'];
 
-export function projectPart(
-  status: Pick<Status, 'worstFirst'>,
+export function createProjectPart(
+  status: Pick<MonitorStatus, 'listWorstFirst'>,
   { monitors, clock }: Pick<WatchdogDeps, 'monitors' | 'clock'>,
 ): ProjectParts {
-  const counted = new KeyedReadings<readonly { n: number; key: Scalar }[]>(PROJECTS, {
+  const counted = new KeyedReadings<readonly { n: number; key: Scalar }[]>(MAX_CACHED_PROJECTS, {
     maxAgeMs: MAX_AGE_MS,
-    isSmall: (counts) => counts.reduce((sum, { n }) => sum + n, 0) <= SMALL,
+    isSmall: (counts) => counts.reduce((sum, { n }) => sum + n, 0) <= MAX_UNCACHED_MONITORS,
     monotonic: () => clock.monotonic(),
   });
   return {
@@ -36,7 +36,7 @@ export function projectPart(
       const address = `/monitors?project=${encodeURIComponent(slug)}`;
       const [counts, page] = await Promise.all([
         counted.take(slug, () => monitors.groupCount('state', { project: slug, deleted_at: null })),
-        status.worstFirst({ project: slug, limit: SHOWN }, SYSTEM),
+        status.listWorstFirst({ project: slug, limit: MAX_SHOWN_MONITORS }, SYSTEM),
       ]);
       const figures = ORDER.filter((state) => STATES.includes(state)).flatMap((state): ProjectFigure[] => {
         const value = counts.find(({ key }) => key === state)?.n ?? 0;

@@ -22,7 +22,7 @@ export interface CheckView {
 const ORDER = ['failed', 'unknown', 'ok'] as const;
 
 /** Failed ones first. */
-export function checksOf({ checks }: Pick<MonitorView, 'checks'>): CheckView[] {
+export function listChecks({ checks }: Pick<MonitorView, 'checks'>): CheckView[] {
   const all = Object.entries(checks).map(([name, { ok, message }]): CheckView => {
     return { name, message, state: ok === false ? 'failed' : ok === true ? 'ok' : 'unknown' };
   });
@@ -33,12 +33,12 @@ export function checksOf({ checks }: Pick<MonitorView, 'checks'>): CheckView[] {
  * @param overdue seconds of silence beyond the interval; null: heartbeats come in time
  * @param interval in seconds; null: it has a schedule
  */
-export function reasonOf(
+export function buildReason(
   { checks, message, last_status }: Pick<MonitorView, 'checks' | 'message' | 'last_status'>,
   overdue: number | null,
   interval: number | null,
 ): Reason {
-  const failed = checksOf({ checks }).filter(({ state }) => state === 'failed');
+  const failed = listChecks({ checks }).filter(({ state }) => state === 'failed');
   const lines: Line[] = failed.map(({ name, message: text }) => ({ name, message: text }));
   if (message) lines.push({ message });
   if (overdue !== null) {

@@ -1,13 +1,13 @@
 /** A monitor as a row of a page: how long it is so, whether it is overdue, a line of its first metric. */
 import type { MonitorDoc, SampleRow } from '../model/documents.js';
-import { maintenanceOf, toSilenceView } from '../model/monitor.js';
-import { intervalOf, isLearning, limitsOf } from '../model/timing.js';
-import { hrefOf } from './form.js';
-import { shortNumber } from './numbers.js';
-import { uptimeView, type UptimeView } from './uptime.js';
+import { toMaintenanceView, toSilenceView } from '../model/monitor.js';
+import { getIntervalSeconds, isLearning, getLimits } from '../model/timing.js';
+import { getMonitorPageHref } from './form.js';
+import { formatShortNumber } from './numbers.js';
+import { buildUptimeView, type UptimeView } from './uptime.js';
 
 /** Heartbeats in a sparkline. */
-const SPARK = 30;
+const SPARKLINE_HEARTBEATS = 30;
 
 export interface ListedMonitor {
   href: string;
@@ -37,50 +37,50 @@ export interface ListedMonitor {
 }
 
 /** @param now milliseconds since 1970 @param rows its newest samples, oldest first */
-export function rowOf(doc: MonitorDoc, now: number, rows: readonly SampleRow[] = []): ListedMonitor {
+export function toListedMonitor(doc: MonitorDoc, now: number, rows: readonly SampleRow[] = []): ListedMonitor {
   return {
-    href: hrefOf(doc.source),
+    href: getMonitorPageHref(doc.source),
     source: doc.source,
     name: doc.name,
     state: doc.state,
     since: doc.state === 'down' ? doc.down_since_utc : doc.last_state_change_utc,
     last_heartbeat_at: doc.last_heartbeat_at,
-    overdue: overdueOf(doc, now),
+    overdue: getOverdueSeconds(doc, now),
     alarm: doc.alarm,
     suppressed_by: doc.suppressed_by,
     announced_since: doc.state === 'stopped' || doc.state === 'maintenance' ? doc.last_state_change_utc : null,
     silenced_until: toSilenceView(doc)?.until ?? null,
-    maintenance_until: maintenanceOf(doc)?.until ?? null,
+    maintenance_until: toMaintenanceView(doc)?.until ?? null,
     message: doc.message,
-    ...sparkOf(doc, rows),
-    uptime: uptimeView(doc, now),
+    ...buildSparkline(doc, rows),
+    uptime: buildUptimeView(doc, now),
     parent_source: doc.parent_source,
     project: doc.project,
   };
 }
 
-function overdueOf(doc: MonitorDoc, now: number): number | null {
+function getOverdueSeconds(doc: MonitorDoc, now: number): number | null {
   if (doc.last_heartbeat_at === null || !['up', 'warning', 'down'].includes(doc.state)) return null;
   if (isLearning(doc)) return null;
   const last = Date.parse(doc.last_heartbeat_at);
-  const { warn } = limitsOf(doc, last);
+  const { warn } = getLimits(doc, last);
   if (now <= warn) return null;
   if (doc.schedule || doc.period_seconds) return Math.floor((now - warn) / 1000);
-  return Math.floor((now - last) / 1000 - intervalOf(doc));
+  return Math.floor((now - last) / 1000 - getIntervalSeconds(doc));
 }
 
 /** The newest values of the metric that the last heartbeat named first. */
-function sparkOf(
+function buildSparkline(
   doc: MonitorDoc,
   rows: readonly SampleRow[],
 ): Pick<ListedMonitor, 'spark' | 'spark_label' | 'spark_value'> {
   const wanted = rows.at(-1)?.[1];
-  const spark = rows.slice(-SPARK).flatMap((row) => {
+  const spark = rows.slice(-SPARKLINE_HEARTBEATS).flatMap((row) => {
     for (let i = 1; i < row.length; i += 2) if (row[i] === wanted) return [row[i + 1] as number];
     return [];
   });
   const newest = spark.at(-1);
   const name = wanted === undefined ? null : (doc.names[wanted] ?? null);
   if (newest === undefined || name === null) return { spark: [], spark_label: null, spark_value: null };
-  return { spark, spark_label: name, spark_value: shortNumber(newest, name) };
+  return { spark, spark_label: name, spark_value: formatShortNumber(newest, name) };
 }

@@ -12,7 +12,7 @@ export interface Snippet {
  * @param token or its placeholder, `$SVC_TOKEN`
  * @param timezone IANA, of the crontab
  */
-export function reporting(url: string, source: string, token: string, timezone = 'UTC'): Snippet[] {
+export function buildReportingSnippets(url: string, source: string, token: string, timezone = 'UTC'): Snippet[] {
   const ping = `${url}/ping/${token}`;
   const body = JSON.stringify({ source, interval: 60, metrics: { load: 0.5 } });
   return [
@@ -35,7 +35,7 @@ export function reporting(url: string, source: string, token: string, timezone =
  * @param url `server.base_url` without a slash at its end
  * @param token or its placeholder
  */
-export function fromSchedulers(url: string, token: string): Snippet[] {
+export function buildSchedulerSnippets(url: string, token: string): Snippet[] {
   const ping = `${url}/ping/${token}`;
   const curl = 'curl -fsS -m 10 --retry 3 -o /dev/null';
   return [
@@ -104,17 +104,17 @@ export function fromSchedulers(url: string, token: string): Snippet[] {
   ];
 }
 
-const escaped = (text: string): string =>
+const escapeText = (text: string): string =>
   text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c] as string);
 
 /** Of a public monitor. */
-export function badges(url: string, id: string, name: string): Snippet[] {
+export function buildBadgeSnippets(url: string, id: string, name: string): Snippet[] {
   const image = `${url}/badge/${id}.svg`;
   const page = `${url}/status/${id}`;
   const plain = name.replace(/[[\]\\\n]/g, ' ');
   return [
     { label: 'Markdown', text: `[![${plain}](${image})](${page})` },
-    { label: 'HTML', text: `<a href="${page}"><img src="${image}" alt="${escaped(name)}"></a>` },
+    { label: 'HTML', text: `<a href="${page}"><img src="${image}" alt="${escapeText(name)}"></a>` },
     { label: 'Address of the badge', text: image },
   ];
 }

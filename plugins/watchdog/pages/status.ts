@@ -5,12 +5,12 @@
 import { View } from '../../../kernel/contract.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { maintenanceOf } from '../model/monitor.js';
+import { toMaintenanceView } from '../model/monitor.js';
 import type { WatchdogServices } from '../services.js';
-import { linesOf } from './lines.js';
-import { longUptimeView, type LongUptimeView } from './uptime.js';
+import { toTreeLines } from './lines.js';
+import { buildLongUptimeView, type LongUptimeView } from './uptime.js';
 
-const SHOWN = 500;
+const MAX_SHOWN_MONITORS = 500;
 
 /** Down first, and what is above something down before what is not. */
 const RANKS: Readonly<Record<MonitorState, number>> = {
@@ -37,12 +37,12 @@ interface Part {
 }
 
 /** Names and states of a public monitor and what is below it; nothing that only insiders should read. */
-export async function publicView(
+export async function buildPublicView(
   { ancestry, clock, projects, brands }: WatchdogServices,
   top: MonitorDoc,
 ): Promise<View> {
-  const below = await ancestry.below(top.source, SHOWN);
-  const parts = partsOf([top, ...below], clock.now());
+  const below = await ancestry.listDescendants(top.source, MAX_SHOWN_MONITORS);
+  const parts = toParts([top, ...below], clock.now());
   const project = top.project === null ? undefined : (await projects.list()).find(({ slug }) => slug === top.project);
   const down = parts.filter(({ state }) => state === 'down').length;
   return new View('status', {
@@ -50,10 +50,10 @@ export async function publicView(
     heading: top.name,
     project: project?.name ?? null,
     seller: top.project === null ? null : await brands.of(top.project),
-    lines: linesOf(parts.slice(0, 1)),
+    lines: toTreeLines(parts.slice(0, 1)),
     down,
     all_up: parts.every(({ state }) => state === 'up'),
-    uptime: longUptimeView(top, clock.now()),
+    uptime: buildLongUptimeView(top, clock.now()),
     at: clock.iso(),
     wide: true,
     refresh_seconds: 60,
@@ -61,9 +61,9 @@ export async function publicView(
 }
 
 /** The first is the top; children hang on their parents, worst first. @param docs parents before their children */
-function partsOf(docs: readonly MonitorDoc[], now: number): Part[] {
+function toParts(docs: readonly MonitorDoc[], now: number): Part[] {
   const names = new Map(docs.map(({ source, name }) => [source, name]));
-  const bySource = new Map(docs.map((doc) => [doc.source, partOf(doc, names, now)]));
+  const bySource = new Map(docs.map((doc) => [doc.source, toPart(doc, names, now)]));
   for (const [i, { source, parent_source }] of docs.entries()) {
     const part = bySource.get(source);
     const parent = i === 0 || parent_source === null ? undefined : bySource.get(parent_source);
@@ -78,16 +78,16 @@ function partsOf(docs: readonly MonitorDoc[], now: number): Part[] {
   return parts;
 }
 
-function partOf(doc: MonitorDoc, names: ReadonlyMap<string, string>, now: number): Part {
+function toPart(doc: MonitorDoc, names: ReadonlyMap<string, string>, now: number): Part {
   const { name, state, alarm, suppressed_by, last_state_change_utc, down_since_utc } = doc;
   return {
     name,
     state,
     since: state === 'down' ? down_since_utc : last_state_change_utc,
     suppressed: alarm === 'suppressed',
-    maintenance_until: maintenanceOf(doc)?.until ?? null,
+    maintenance_until: toMaintenanceView(doc)?.until ?? null,
     suppressor: suppressed_by === null ? null : (names.get(suppressed_by) ?? null),
-    uptime: longUptimeView(doc, now),
+    uptime: buildLongUptimeView(doc, now),
     rank: RANKS[state],
     children: [],
   };

@@ -13,17 +13,17 @@ import {
 } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { TokenRecord } from '../../../ports/domain/tokens.js';
-import { callerOf } from '../model/caller.js';
+import { toWatchdogCaller } from '../model/caller.js';
 import type { WatchdogServices } from '../services.js';
-import { hrefOf, typed } from './form.js';
-import { fromSchedulers, reporting } from './snippets.js';
+import { getMonitorPageHref, getFormFields } from './form.js';
+import { buildSchedulerSnippets, buildReportingSnippets } from './snippets.js';
 
 const access = { session: 'admin' } as const;
-const DAY = 86_400;
-export const LIVES = [
-  { value: String(30 * DAY), label: '30 days' },
-  { value: String(90 * DAY), label: '90 days' },
-  { value: String(365 * DAY), label: '1 year' },
+const DAY_SECONDS = 86_400;
+export const TOKEN_LIFETIMES = [
+  { value: String(30 * DAY_SECONDS), label: '30 days' },
+  { value: String(90 * DAY_SECONDS), label: '90 days' },
+  { value: String(365 * DAY_SECONDS), label: '1 year' },
 ];
 
 const source = joi.string().max(200).required();
@@ -31,7 +31,7 @@ const form = joi.object({
   name: joi.string().trim().min(1).max(100).required(),
   expires_in_seconds: joi
     .number()
-    .valid(...LIVES.map(({ value }) => Number(value)))
+    .valid(...TOKEN_LIFETIMES.map(({ value }) => Number(value)))
     .empty('')
     .default(null),
   expires_on: joi.string().max(20).empty('').default(''),
@@ -44,7 +44,7 @@ interface TokenForm {
 }
 
 /** Active and past ones, newest first; null for a reader who is no administrator. */
-export async function tokensOf(
+export async function listTokens(
   { tokens, clock }: Pick<WatchdogServices, 'tokens' | 'clock'>,
   monitor: string,
   { principal }: Pick<HttpRequest, 'principal'>,
@@ -58,15 +58,16 @@ export async function tokensOf(
 }
 
 /** @param again the monitor's page, with what was wrong */
-export function tokenPages(
+export function buildMonitorTokenPages(
   { monitors, tokens, audit, clock, baseUrl, timezone }: WatchdogServices,
   again: (request: HttpRequest, errors: Record<string, string>) => Promise<View>,
 ): PageSpec[] {
-  const need = (request: HttpRequest) => monitors.need(request.params['source'] ?? '', callerOf(request.principal));
+  const need = (request: HttpRequest) =>
+    monitors.getMonitor(request.params['source'] ?? '', toWatchdogCaller(request.principal));
 
   const issue = async (request: HttpRequest): Promise<View> => {
     const doc = await need(request);
-    const { name, expires_in_seconds, expires_on } = fromForm(form, typed(request)) as TokenForm;
+    const { name, expires_in_seconds, expires_on } = fromForm(form, getFormFields(request)) as TokenForm;
     const made = await tokens.issue({
       kind: 'watchdog',
       name,
@@ -74,10 +75,10 @@ export function tokenPages(
       source: doc.source,
       project: doc.project,
       expires_in_seconds: secondsUntil(expires_on, clock.now()) ?? expires_in_seconds,
-      created_by: callerOf(request.principal).name,
+      created_by: toWatchdogCaller(request.principal).name,
     });
     await audit.record(request.principal, 'token.created', name, { kind: 'watchdog', source: doc.source });
-    const here = hrefOf(doc.source);
+    const here = getMonitorPageHref(doc.source);
     return new View('monitor-token', {
       title: 'Token created',
       crumbs: [{ label: 'Monitors', href: '/monitors' }, { label: doc.source, href: here }, { label: 'Token' }],
@@ -86,8 +87,8 @@ export function tokenPages(
       name,
       secret: made.token,
       expires_at: made.expires_at,
-      snippets: reporting(baseUrl(), doc.source, made.token, timezone),
-      schedulers: fromSchedulers(baseUrl(), made.token),
+      snippets: buildReportingSnippets(baseUrl(), doc.source, made.token, timezone),
+      schedulers: buildSchedulerSnippets(baseUrl(), made.token),
     }).shownOnce({ label: doc.source, href: here });
   };
 
@@ -116,7 +117,7 @@ export function tokenPages(
         if (token?.kind !== 'watchdog' || token.source !== doc.source) throw notFound(`token ${id}`);
         if (!(await tokens.revoke(id))) throw invalid({ id: 'is gone' });
         await audit.record(request.principal, 'token.revoked', token.name, { kind: 'watchdog', source: doc.source });
-        return new Redirect(hrefOf(doc.source), { tone: 'success', message: `Revoked ${token.name}.` });
+        return new Redirect(getMonitorPageHref(doc.source), { tone: 'success', message: `Revoked ${token.name}.` });
       },
     },
   ];

@@ -1,6 +1,6 @@
 /** Uptime as pages show it: columns of hours or days, and shares in percent. */
 import type { MonitorDoc } from '../model/documents.js';
-import { percent, uptimeOf, type Uptime, type UptimeCell } from '../model/uptime.js';
+import { formatPercent, getUptime, type Uptime, type UptimeCell } from '../model/uptime.js';
 
 const TONES: Readonly<Record<UptimeCell['state'], string>> = {
   up: 'success',
@@ -33,21 +33,21 @@ const PLAIN: Readonly<Partial<Record<UptimeCell['state'], Column>>> = {
   none: { tone: TONES.none, text: 'not watched', seconds: null },
 };
 
-const columnOf = ({ state, seconds }: UptimeCell): Column =>
+const toUptimeColumn = ({ state, seconds }: UptimeCell): Column =>
   PLAIN[state] ?? { tone: TONES[state], text: state === 'warning' ? 'in warning' : state, seconds };
 
-const viewOf = (uptime: Uptime): UptimeView => ({
-  hours: uptime.hours.map(columnOf),
-  day: percent(uptime.day),
-  month: percent(uptime.month),
-  quarter: percent(uptime.quarter),
+const toUptimeView = (uptime: Uptime): UptimeView => ({
+  hours: uptime.hours.map(toUptimeColumn),
+  day: formatPercent(uptime.day),
+  month: formatPercent(uptime.month),
+  quarter: formatPercent(uptime.quarter),
 });
 
 /** @param now milliseconds since 1970 */
-export const uptimeView = (doc: MonitorDoc, now: number): UptimeView => viewOf(uptimeOf(doc, now));
+export const buildUptimeView = (doc: MonitorDoc, now: number): UptimeView => toUptimeView(getUptime(doc, now));
 
 /** With a column for each day, which a list does not show. @param now milliseconds since 1970 */
-export function longUptimeView(doc: MonitorDoc, now: number): LongUptimeView {
-  const uptime = uptimeOf(doc, now);
-  return { ...viewOf(uptime), days: uptime.days.map(columnOf) };
+export function buildLongUptimeView(doc: MonitorDoc, now: number): LongUptimeView {
+  const uptime = getUptime(doc, now);
+  return { ...toUptimeView(uptime), days: uptime.days.map(toUptimeColumn) };
 }

@@ -5,11 +5,11 @@
 import type { Logger } from '../../../ports/logger.js';
 import type { Collection, WriteOp } from '../../../ports/store.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { nextCheck } from '../model/timing.js';
+import { getNextCheck } from '../model/timing.js';
 import type { MonitorChangeSet } from '../model/change-set.js';
 
 /** Made in one turn of the event loop. */
-const BATCH = 125;
+const BATCH_SIZE = 125;
 
 export interface PendingWrite {
   changeSet: MonitorChangeSet;
@@ -23,7 +23,7 @@ interface Ready {
 }
 
 /** The store's requests go out between turns of the event loop. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextEventLoopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Answers the change sets that were written; the others met another write, or failed. */
 export async function writeChangeSets(
@@ -40,18 +40,18 @@ export async function writeChangeSets(
   const send = async (): Promise<void> => {
     written.push(writeReady(monitors, ready, won, failed));
     ready = [];
-    await turn();
+    await nextEventLoopTurn();
   };
   for (const { changeSet, credit } of pending) {
     const { id, rev } = changeSet.before;
     try {
-      const update = changeSet.update(nextCheck(changeSet.next, credit));
+      const update = changeSet.update(getNextCheck(changeSet.next, credit));
       ready.push({ changeSet, op: { change: { id, rev }, update } });
     } catch (error) {
       errors++;
       failed(changeSet, error);
     }
-    if (ready.length === BATCH) await send();
+    if (ready.length === BATCH_SIZE) await send();
   }
   if (ready.length > 0) await send();
   for (const n of await Promise.all(written)) errors += n;

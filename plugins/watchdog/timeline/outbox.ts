@@ -11,12 +11,12 @@ import { elapsed } from '../../../lib/clock-skew.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc, TimelineOutboxEntry, TimelineDoc } from '../model/documents.js';
-import { incidentWrites, inTurns } from '../model/incident.js';
+import { buildIncidentWrites, splitIntoBulks } from '../model/incident.js';
 
 /** Older entries than this belong to a process that is gone, or to a listener that failed. */
-const LEFTOVER_MS = 10_000;
+const LEFTOVER_AGE_MS = 10_000;
 /** Monitors whose timeline is written in one go. */
-const GROUP = 200;
+const FLUSH_BATCH_SIZE = 200;
 
 @injectable()
 export class MonitorOutbox {
@@ -28,8 +28,8 @@ export class MonitorOutbox {
     this.#outbox = new Outbox({
       rows: deps.monitors,
       place: async (doc, entries) => {
-        await deps.timeline.bulk(entries.map((entry) => ({ insert: timelineOf(doc, entry) })));
-        await this.#incidents(incidentWrites(doc, entries));
+        await deps.timeline.bulk(entries.map((entry) => ({ insert: toTimelineDoc(doc, entry) })));
+        await this.#writeIncidents(buildIncidentWrites(doc, entries));
       },
       deliver: ({ project, source }, { id, type, at, data }) =>
         data === undefined
@@ -55,7 +55,7 @@ export class MonitorOutbox {
   }
 
   /** The timeline has what was sent. */
-  async stored(): Promise<void> {
+  async waitUntilStored(): Promise<void> {
     while (this.#storing.size > 0) await Promise.all(this.#storing);
   }
 
@@ -64,11 +64,11 @@ export class MonitorOutbox {
    * @param docs as they were written
    */
   async flush(docs: readonly MonitorDoc[]): Promise<void> {
-    for (let i = 0; i < docs.length; i += GROUP) {
-      const part = docs.slice(i, i + GROUP);
-      const entries = part.flatMap((doc) => doc.outbox.map((entry) => ({ insert: timelineOf(doc, entry) })));
-      const incidents = part.flatMap((doc) => incidentWrites(doc, doc.outbox));
-      await Promise.all([this.deps.timeline.bulk(entries), this.#incidents(incidents)]);
+    for (let i = 0; i < docs.length; i += FLUSH_BATCH_SIZE) {
+      const part = docs.slice(i, i + FLUSH_BATCH_SIZE);
+      const entries = part.flatMap((doc) => doc.outbox.map((entry) => ({ insert: toTimelineDoc(doc, entry) })));
+      const incidents = part.flatMap((doc) => buildIncidentWrites(doc, doc.outbox));
+      await Promise.all([this.deps.timeline.bulk(entries), this.#writeIncidents(incidents)]);
       const placed = new Set(entries.map(({ insert }) => insert.id));
       for (const doc of part) void this.#outbox.sendAll(doc.id, placed);
     }
@@ -85,32 +85,32 @@ export class MonitorOutbox {
   }
 
   /** Tells what a crash or a failed listener left behind. Answers how many monitors had something. */
-  reconcile(filter: Filter = this.#leftover(), signal?: AbortSignal): Promise<number> {
+  reconcile(filter: Filter = this.#buildLeftoverFilter(), signal?: AbortSignal): Promise<number> {
     return this.#outbox.reconcile(signal, filter);
   }
 
-  async #incidents(writes: ReturnType<typeof incidentWrites>): Promise<void> {
-    for (const turn of inTurns(writes)) await this.deps.incidents.bulk(turn);
+  async #writeIncidents(writes: ReturnType<typeof buildIncidentWrites>): Promise<void> {
+    for (const turn of splitIntoBulks(writes)) await this.deps.incidents.bulk(turn);
   }
 
-  #leftover(): Filter {
-    return elapsed('outbox_at', LEFTOVER_MS, this.deps.clock.now());
+  #buildLeftoverFilter(): Filter {
+    return elapsed('outbox_at', LEFTOVER_AGE_MS, this.deps.clock.now());
   }
 
   /** Seconds since the oldest entry that is not out yet; 0: all are. */
-  oldestAge(): Promise<number> {
+  getOldestAgeSeconds(): Promise<number> {
     return this.#outbox.oldestAge();
   }
 
   /** Waits for what is on its way. */
   async drain(): Promise<void> {
     await this.#resuming;
-    await this.stored();
+    await this.waitUntilStored();
     await this.#outbox.drain();
   }
 }
 
-function timelineOf({ source, project }: MonitorDoc, entry: TimelineOutboxEntry): TimelineDoc {
+function toTimelineDoc({ source, project }: MonitorDoc, entry: TimelineOutboxEntry): TimelineDoc {
   const { id, kind, type, level, from = null, to = null, message, suppressed_by = null, at } = entry;
   const data = entry.data === undefined ? null : JSON.stringify({ source, ...entry.data });
   const alarm_id = entry.data !== undefined && 'alarm_id' in entry.data ? entry.data.alarm_id : null;

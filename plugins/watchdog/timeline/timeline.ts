@@ -2,14 +2,14 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { owned } from '../../../kernel/errors.js';
 import type { Filter, Json } from '../../../ports/store.js';
-import { mayReport, type WatchdogCaller } from '../model/caller.js';
+import { assertCanReport, type WatchdogCaller } from '../model/caller.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { Level, TimelineDoc } from '../model/documents.js';
 import { MonitorOutbox } from './outbox.js';
-import { idOf } from '../model/source.js';
+import { getMonitorId } from '../model/source.js';
 import { TokenGuard } from '../token-guard.js';
-import { Visibility, type Hidden } from '../tree/visibility.js';
+import { Visibility, type HiddenSources } from '../tree/visibility.js';
 import { findReadable, warned, type Warned } from '../../../ports/store/left-out.js';
 
 export interface Annotation {
@@ -31,7 +31,7 @@ export interface TimelineQuery {
   include_total?: boolean;
 }
 
-export const eventView = ({
+export const toTimelineEntryView = ({
   id,
   source,
   kind,
@@ -58,7 +58,7 @@ export const eventView = ({
   suppressed_by,
   at,
 });
-export type TimelineEntryView = ReturnType<typeof eventView>;
+export type TimelineEntryView = ReturnType<typeof toTimelineEntryView>;
 
 export interface EventPage extends Warned {
   items: TimelineEntryView[];
@@ -68,7 +68,7 @@ export interface EventPage extends Warned {
 }
 
 /** The message of a suppression names the suppressor too. */
-function shownTo(event: TimelineEntryView, hidden: Hidden): TimelineEntryView {
+function maskHidden(event: TimelineEntryView, hidden: HiddenSources): TimelineEntryView {
   if (event.suppressed_by === null || !hidden.has(event.suppressed_by)) return event;
   return { ...event, suppressed_by: null, message: 'Alarm suppressed: a monitor above it is down' };
 }
@@ -84,12 +84,12 @@ export class Timeline {
 
   /** @throws ServiceError not_found, source_mismatch, insufficient_scope, validation_failed (a live token) */
   async annotate(note: Annotation, caller: WatchdogCaller): Promise<TimelineEntryView> {
-    mayReport(caller, note.source);
+    assertCanReport(caller, note.source);
     const { monitors, timeline, ids, clock } = this.deps;
-    const known = await monitors.get(idOf(note.source));
+    const known = await monitors.get(getMonitorId(note.source));
     const there = known?.deleted_at === null ? known : null;
     const monitor = owned(caller.project, there, ({ project }) => project, `monitor ${note.source}`);
-    await this.tokens.refuse({ type: note.type, message: note.message, data: note.data });
+    await this.tokens.rejectTokens({ type: note.type, message: note.message, data: note.data });
     const doc: TimelineDoc = {
       id: `evt_${ids.uuid()}`,
       source: note.source,
@@ -106,12 +106,12 @@ export class Timeline {
       at: clock.iso(),
     };
     await timeline.insert(doc);
-    return eventView(doc);
+    return toTimelineEntryView(doc);
   }
 
   /** Newest first. @throws ServiceError source_mismatch */
-  async page(query: TimelineQuery, caller: WatchdogCaller): Promise<EventPage> {
-    if (query.source !== undefined) mayReport(caller, query.source);
+  async listPage(query: TimelineQuery, caller: WatchdogCaller): Promise<EventPage> {
+    if (query.source !== undefined) assertCanReport(caller, query.source);
     const { timeline } = this.deps;
     const filter: Filter = {};
     const source = query.source ?? caller.source;
@@ -126,16 +126,16 @@ export class Timeline {
       };
     }
     // A run answers before its timeline is written.
-    await this.outbox.stored();
+    await this.outbox.waitUntilStored();
     const page = await findReadable(timeline, {
       filter,
       sort: [['at', 'desc']],
       limit: query.limit ?? 50,
       after: query.cursor ?? null,
     });
-    const hidden = await this.visibility.hiddenIn(page.items, caller);
+    const hidden = await this.visibility.findHiddenInViews(page.items, caller);
     return {
-      items: page.items.map((doc) => shownTo(eventView(doc), hidden)),
+      items: page.items.map((doc) => maskHidden(toTimelineEntryView(doc), hidden)),
       next_cursor: page.next,
       has_more: page.next !== null,
       ...(query.include_total && { total: await timeline.count(filter) }),

@@ -9,19 +9,19 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { idOf } from '../model/source.js';
+import { getMonitorId } from '../model/source.js';
 
 export const MAX_DEPTH = 256;
-const BATCH = 500;
+const BATCH_SIZE = 500;
 
-export type Kin = Pick<MonitorDoc, 'source' | 'parent_source'>;
-export type Relative = Kin & Pick<MonitorDoc, 'state' | 'left_down_at' | 'group'>;
+export type TreeNode = Pick<MonitorDoc, 'source' | 'parent_source'>;
+export type TreeRelative = TreeNode & Pick<MonitorDoc, 'state' | 'left_down_at' | 'group'>;
 /** Sources to what was found; null: there is none. */
-export type Family = Map<string, Relative | null>;
+export type TreeFamily = Map<string, TreeRelative | null>;
 
 /** The ancestors of `child` that count, nearest first. Pure. */
-export function ancestorsOf(child: Kin, family: ReadonlyMap<string, Relative | null>): Relative[] {
-  const chain: Relative[] = [];
+export function listAncestors(child: TreeNode, family: ReadonlyMap<string, TreeRelative | null>): TreeRelative[] {
+  const chain: TreeRelative[] = [];
   const seen = new Set([child.source]);
   let parent = child.parent_source;
   while (parent !== null && chain.length < MAX_DEPTH) {
@@ -49,17 +49,17 @@ export class Ancestry {
    * Everyone above these children.
    * @param known what the caller knows already, newer than the store's; it is added to
    */
-  async load(children: readonly Kin[], family: Family = new Map()): Promise<Family> {
+  async load(children: readonly TreeNode[], family: TreeFamily = new Map()): Promise<TreeFamily> {
     let wanted = new Set(children.flatMap(({ parent_source }) => parent_source ?? []));
     for (let depth = 0; wanted.size > 0 && depth < MAX_DEPTH; depth++) {
       const missing = [...wanted].filter((source) => !family.has(source));
-      for (let i = 0; i < missing.length; i += BATCH) {
-        const part = missing.slice(i, i + BATCH);
+      for (let i = 0; i < missing.length; i += BATCH_SIZE) {
+        const part = missing.slice(i, i + BATCH_SIZE);
         for (const source of part) family.set(source, null);
         // A condition on what is in the document would fail for all where one is damaged.
-        const filter = { id: { in: part.map(idOf) } };
-        const page = await this.deps.monitors.find({ filter, limit: BATCH, damaged: this.#damage.tell });
-        for (const doc of page.items) if (doc.deleted_at === null) family.set(doc.source, relative(doc));
+        const filter = { id: { in: part.map(getMonitorId) } };
+        const page = await this.deps.monitors.find({ filter, limit: BATCH_SIZE, damaged: this.#damage.tell });
+        for (const doc of page.items) if (doc.deleted_at === null) family.set(doc.source, toRelative(doc));
       }
       wanted = new Set(missing.flatMap((source) => family.get(source)?.parent_source ?? []));
     }
@@ -67,19 +67,19 @@ export class Ancestry {
   }
 
   /** The nearest ancestor that is down, or null. */
-  async suppressor(child: Kin): Promise<string | null> {
+  async findSuppressor(child: TreeNode): Promise<string | null> {
     if (child.parent_source === null) return null;
     const family = await this.load([child]);
-    return downAbove(child, family)?.source ?? null;
+    return findDownAncestor(child, family)?.source ?? null;
   }
 
   /** Every monitor below `source`, at most `limit`; on a cycle each once. */
-  async below(source: string, limit = 100_000): Promise<MonitorDoc[]> {
+  async listDescendants(source: string, limit = 100_000): Promise<MonitorDoc[]> {
     const found: MonitorDoc[] = [];
     const seen = new Set([source]);
     let level = [source];
     while (level.length > 0 && found.length < limit) {
-      const children = await this.#children(level);
+      const children = await this.#findChildren(level);
       const fresh = children.filter((child) => !seen.has(child.source));
       for (const child of fresh) seen.add(child.source);
       found.push(...fresh);
@@ -88,16 +88,16 @@ export class Ancestry {
     return found.slice(0, limit);
   }
 
-  async #children(parents: readonly string[]): Promise<MonitorDoc[]> {
+  async #findChildren(parents: readonly string[]): Promise<MonitorDoc[]> {
     const found: MonitorDoc[] = [];
-    for (let i = 0; i < parents.length; i += BATCH) {
+    for (let i = 0; i < parents.length; i += BATCH_SIZE) {
       const query: Find = {
-        filter: { parent_source: { in: parents.slice(i, i + BATCH) }, deleted_at: null },
+        filter: { parent_source: { in: parents.slice(i, i + BATCH_SIZE) }, deleted_at: null },
         sort: [
           ['parent_source', 'asc'],
           ['source', 'asc'],
         ],
-        limit: BATCH,
+        limit: BATCH_SIZE,
       };
       found.push(...(await all(this.deps.monitors, query)));
     }
@@ -105,7 +105,7 @@ export class Ancestry {
   }
 }
 
-export const relative = ({ source, parent_source, state, left_down_at, group = null }: MonitorDoc): Relative => ({
+export const toRelative = ({ source, parent_source, state, left_down_at, group = null }: MonitorDoc): TreeRelative => ({
   source,
   parent_source,
   state,
@@ -114,5 +114,8 @@ export const relative = ({ source, parent_source, state, left_down_at, group = n
 });
 
 /** A group is down because of its children, and never in their place. */
-export const downAbove = (child: Kin, family: ReadonlyMap<string, Relative | null>): Relative | null =>
-  ancestorsOf(child, family).find(({ state, group }) => state === 'down' && group !== true) ?? null;
+export const findDownAncestor = (
+  child: TreeNode,
+  family: ReadonlyMap<string, TreeRelative | null>,
+): TreeRelative | null =>
+  listAncestors(child, family).find(({ state, group }) => state === 'down' && group !== true) ?? null;

@@ -5,9 +5,9 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
-import { idOf } from '../model/source.js';
+import { getMonitorId } from '../model/source.js';
 
-const BATCH = 500;
+const BATCH_SIZE = 500;
 
 export interface Mentions {
   parent_source: string | null;
@@ -15,11 +15,11 @@ export interface Mentions {
 }
 
 /** The names that this caller is not shown. */
-export type Hidden = ReadonlySet<string>;
+export type HiddenSources = ReadonlySet<string>;
 
-const NOTHING: Hidden = new Set();
+const NO_HIDDEN_SOURCES: HiddenSources = new Set();
 
-export const masked = <T extends Partial<Mentions>>(view: T, hidden: Hidden): T => {
+export const maskView = <T extends Partial<Mentions>>(view: T, hidden: HiddenSources): T => {
   const { parent_source = null, suppressed_by = null } = view;
   return {
     ...view,
@@ -33,26 +33,26 @@ export class Visibility {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors'>) {}
 
   /** Which of these names belong to monitors that the caller may not touch. */
-  async hidden(mentioned: Iterable<string | null | undefined>, caller: WatchdogCaller): Promise<Hidden> {
-    if (caller.project === null) return NOTHING;
-    const projects = await this.projects(mentioned);
+  async findHidden(mentioned: Iterable<string | null | undefined>, caller: WatchdogCaller): Promise<HiddenSources> {
+    if (caller.project === null) return NO_HIDDEN_SOURCES;
+    const projects = await this.findProjects(mentioned);
     return new Set([...projects].flatMap(([name, project]) => (project === caller.project ? [] : [name])));
   }
 
-  hiddenIn(views: readonly Partial<Mentions>[], caller: WatchdogCaller): Promise<Hidden> {
-    return this.hidden(
+  findHiddenInViews(views: readonly Partial<Mentions>[], caller: WatchdogCaller): Promise<HiddenSources> {
+    return this.findHidden(
       views.flatMap(({ parent_source, suppressed_by }) => [parent_source, suppressed_by]),
       caller,
     );
   }
 
   /** Source → project, of those that there are. */
-  async projects(mentioned: Iterable<string | null | undefined>): Promise<Map<string, string | null>> {
+  async findProjects(mentioned: Iterable<string | null | undefined>): Promise<Map<string, string | null>> {
     const names = [...new Set(mentioned)].filter((name) => name !== null && name !== undefined);
     const found = new Map<string, string | null>();
-    for (let i = 0; i < names.length; i += BATCH) {
-      const ids = names.slice(i, i + BATCH).map(idOf);
-      const page = await this.deps.monitors.find({ filter: { id: { in: ids }, deleted_at: null }, limit: BATCH });
+    for (let i = 0; i < names.length; i += BATCH_SIZE) {
+      const ids = names.slice(i, i + BATCH_SIZE).map(getMonitorId);
+      const page = await this.deps.monitors.find({ filter: { id: { in: ids }, deleted_at: null }, limit: BATCH_SIZE });
       for (const { source, project } of page.items) found.set(source, project);
     }
     return found;

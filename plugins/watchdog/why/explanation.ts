@@ -6,18 +6,18 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { HOUR_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { idOf } from '../model/source.js';
-import { whyDown } from '../model/why.js';
-import { Ancestry, ancestorsOf } from '../tree/ancestry.js';
+import { getMonitorId } from '../model/source.js';
+import { explainDown } from '../model/why.js';
+import { Ancestry, listAncestors } from '../tree/ancestry.js';
 
 /** Before the down. */
-const BEFORE_MS = 24 * HOUR_MS;
+const LOOKBACK_MS = 24 * HOUR_MS;
 /** Siblings that are looked at, and entries of one timeline. */
-const SIBLINGS = 500;
-const ENTRIES = 50;
-const SHOWN = 10;
+const MAX_SIBLINGS = 500;
+const MAX_TIMELINE_ENTRIES = 50;
+const MAX_SHOWN_CHANGES = 10;
 /** Ancestors whose notes are shown too. */
-const ABOVE = 3;
+const MAX_SHOWN_ANCESTORS = 3;
 
 export interface EarlierChange {
   at: string;
@@ -28,7 +28,7 @@ export interface EarlierChange {
   source: string | null;
 }
 
-export interface DownExplained {
+export interface DownExplanation {
   why: string;
   /** Newest first. */
   changes: EarlierChange[];
@@ -42,25 +42,25 @@ export class DownExplanations {
   ) {}
 
   /** Null: it is not down. @param probed it is asked by the service */
-  async explain(doc: MonitorDoc, probed: boolean): Promise<DownExplained | null> {
+  async explain(doc: MonitorDoc, probed: boolean): Promise<DownExplanation | null> {
     if (doc.state !== 'down') return null;
-    const [around, changes] = await Promise.all([this.#around(doc), this.#changes(doc)]);
-    const why = whyDown(doc, { ...around, probed }, this.deps.clock.now());
+    const [around, changes] = await Promise.all([this.#loadSurroundings(doc), this.#listChanges(doc)]);
+    const why = explainDown(doc, { ...around, probed }, this.deps.clock.now());
     return why === null ? null : { why, changes };
   }
 
   /** A release of a project, once. @param id of its event */
-  async released(id: string, at: string, project: string | null, text: string): Promise<void> {
+  async recordRelease(id: string, at: string, project: string | null, text: string): Promise<void> {
     await this.deps.changes.change({ id }, { setOnInsert: { at, project, text } }, { upsert: true });
   }
 
-  async #around({ source, parent_source, down_since_utc }: MonitorDoc) {
+  async #loadSurroundings({ source, parent_source, down_since_utc }: MonitorDoc) {
     const alone = { parent: null, siblings: 0, together: 0 };
     if (parent_source === null) return alone;
     const { monitors } = this.deps;
-    const parent = await monitors.get(idOf(parent_source));
+    const parent = await monitors.get(getMonitorId(parent_source));
     if (parent === null || parent.deleted_at !== null) return alone;
-    const { items } = await monitors.find({ filter: { parent_source, deleted_at: null }, limit: SIBLINGS });
+    const { items } = await monitors.find({ filter: { parent_source, deleted_at: null }, limit: MAX_SIBLINGS });
     const others = items.filter((one) => one.source !== source);
     const since = Date.parse(down_since_utc ?? '');
     const near = ({ state, down_since_utc: at }: MonitorDoc): boolean =>
@@ -69,26 +69,26 @@ export class DownExplanations {
     return { parent: { name, state }, siblings: others.length, together: others.filter(near).length };
   }
 
-  async #changes(doc: MonitorDoc): Promise<EarlierChange[]> {
+  async #listChanges(doc: MonitorDoc): Promise<EarlierChange[]> {
     const { timeline, changes } = this.deps;
     const down = Date.parse(doc.down_since_utc ?? doc.last_state_change_utc);
-    const at = { gte: isoOf(down - BEFORE_MS), lte: isoOf(down) };
-    const above = ancestorsOf(doc, await this.ancestry.load([doc])).slice(0, ABOVE);
+    const at = { gte: isoOf(down - LOOKBACK_MS), lte: isoOf(down) };
+    const above = listAncestors(doc, await this.ancestry.load([doc])).slice(0, MAX_SHOWN_ANCESTORS);
     const sort: [string, 'desc'][] = [['at', 'desc']];
     const notes = await Promise.all(
       [doc.source, ...above.map(({ source }) => source)].map((source) =>
-        timeline.find({ filter: { source, at }, sort, limit: ENTRIES }),
+        timeline.find({ filter: { source, at }, sort, limit: MAX_TIMELINE_ENTRIES }),
       ),
     );
     const noted = notes.flatMap(({ items }) => items.filter(({ kind }) => kind === 'annotation'));
     const { items } =
       doc.project === null
         ? { items: [] }
-        : await changes.find({ filter: { project: doc.project, at }, sort, limit: SHOWN });
+        : await changes.find({ filter: { project: doc.project, at }, sort, limit: MAX_SHOWN_CHANGES });
     const all: EarlierChange[] = [
       ...noted.map(({ at: when, type, message, source }) => ({ at: when, type, text: message ?? '', source })),
       ...items.map(({ at: when, text }) => ({ at: when, type: 'release', text, source: null })),
     ];
-    return all.toSorted((a, b) => (a.at < b.at ? 1 : -1)).slice(0, SHOWN);
+    return all.toSorted((a, b) => (a.at < b.at ? 1 : -1)).slice(0, MAX_SHOWN_CHANGES);
   }
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import dashboard from '../../../plugins/dashboard/plugin.js';
 import statuspages from '../../../plugins/statuspages/plugin.js';
 import type { MonitorDoc } from '../../../plugins/watchdog/model/documents.js';
-import { freshMonitor } from '../../../plugins/watchdog/model/monitor.js';
+import { createMonitor } from '../../../plugins/watchdog/model/monitor.js';
 import watchdog from '../../../plugins/watchdog/plugin.js';
 import { ids } from '../access/fixture.js';
 import { HttpFixture } from '../access/http-fixture.js';
@@ -29,7 +29,7 @@ describe('status pages of many monitors', function () {
     for (let i = from; i < to; i += 1_000) {
       const part = Array.from({ length: Math.min(1_000, to - i) }, (_, n) => {
         const parent_source = i + n === 0 ? null : 'm-0';
-        return { insert: freshMonitor({ source: `m-${i + n}`, parent_source }, ids, now) };
+        return { insert: createMonitor({ source: `m-${i + n}`, parent_source }, ids, now) };
       });
       await monitors.bulk(part);
     }

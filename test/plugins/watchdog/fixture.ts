@@ -7,7 +7,7 @@ import { COLLECTIONS } from '../../../plugins/watchdog/collections.js';
 import type { WatchdogDeps } from '../../../plugins/watchdog/deps.js';
 import { parseHeartbeat, type HeartbeatBody } from '../../../plugins/watchdog/heartbeat/heartbeat.js';
 import type { HeartbeatResult } from '../../../plugins/watchdog/heartbeat/intake.js';
-import { viewOf } from '../../../plugins/watchdog/model/monitor.js';
+import { toMonitorView } from '../../../plugins/watchdog/model/monitor.js';
 import { buildServices, type WatchdogServices } from '../../../plugins/watchdog/services.js';
 import type {
   MonitorCertificateExpiring,
@@ -159,7 +159,7 @@ export function fixtureOn(
       await services.outbox.drain();
       return done.run;
     },
-    monitor: async (source) => viewOf(await services.monitors.need(source, ANYONE)),
+    monitor: async (source) => toMonitorView(await services.monitors.getMonitor(source, ANYONE)),
     settled: async () => {
       await services.groups.drain();
       await services.outbox.drain();

@@ -1,7 +1,7 @@
 /** The evaluator and the alarms (contract 30, evaluator, alarms, hierarchy, own outage), on every engine. */
 import { expect } from 'chai';
 import type { WatchdogDeps } from '../../../../plugins/watchdog/deps.js';
-import { freshMonitor } from '../../../../plugins/watchdog/model/monitor.js';
+import { createMonitor } from '../../../../plugins/watchdog/model/monitor.js';
 import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
 import type { ManualClock } from '../../../../testing/clock.js';
 import { ANYONE, HOUR, MINUTE, over, STORES, fixtureOn, type Fixture } from '../fixture.js';
@@ -134,7 +134,7 @@ for (const engine of STORES) {
       // Of each page most are below the last one, which is read in the last page.
       const alone = (i: number): boolean => i === root || i % 20 === 0;
       const docs = Array.from({ length: most }, (_, i) => ({
-        ...freshMonitor({ source: `m${i}`, ...(!alone(i) && { parent_source: `m${root}` }) }, ids, silent),
+        ...createMonitor({ source: `m${i}`, ...(!alone(i) && { parent_source: `m${root}` }) }, ids, silent),
         state: 'up' as const,
         last_heartbeat_at: new Date(silent).toISOString(),
         next_check_at: new Date(silent + i).toISOString(),
@@ -319,7 +319,7 @@ for (const engine of STORES) {
     it('tolerates stored cycles and deep chains; on a cycle everyone counts as parentless', async () => {
       for (const source of ['a', 'b', 'c', 'd']) await fixture.beat(source, { interval: 1 });
       const set = async (source: string, parent: string): Promise<void> => {
-        const doc = await fixture.monitors.need(source, ANYONE);
+        const doc = await fixture.monitors.getMonitor(source, ANYONE);
         await fixture.deps.monitors.change({ id: doc.id }, { set: { parent_source: parent } });
       };
       await set('a', 'b');
@@ -335,7 +335,7 @@ for (const engine of STORES) {
       await fixture.beat('good', { interval: 1 });
       await fixture.beat('bad', { interval: 1 });
       await fixture.settled();
-      const bad = await fixture.monitors.need('bad', ANYONE);
+      const bad = await fixture.monitors.getMonitor('bad', ANYONE);
       await fixture.deps.monitors.change({ id: bad.id }, { set: { outbox: null } });
       fixture.clock.advance(MINUTE);
       const run = await fixture.evaluate();
@@ -555,7 +555,7 @@ for (const engine of STORES) {
       await fixture.evaluate();
       await fixture.beat('p', { interval: 3600 });
       await fixture.evaluate();
-      expect((await fixture.monitors.need('c', ANYONE)).released_at).to.not.equal(null);
+      expect((await fixture.monitors.getMonitor('c', ANYONE)).released_at).to.not.equal(null);
       fixture.clock.set(fixture.clock.now() - 24 * HOUR);
       expect(await fixture.evaluate()).to.include({ to_warning: 0, to_down: 0, alarms_emitted: 0 });
       expect((await fixture.monitor('a')).last_heartbeat_at).to.equal(fixture.clock.iso());
@@ -632,7 +632,7 @@ for (const engine of STORES) {
       back.outbox.resume();
       await back.settled();
       expect(back.told.map(({ event }) => event)).to.deep.equal(['monitor.down']);
-      expect((await back.monitors.need('a', ANYONE)).outbox_at).to.equal(null);
+      expect((await back.monitors.getMonitor('a', ANYONE)).outbox_at).to.equal(null);
     });
 
     it('a clock that goes back neither alarms nor loses samples', async () => {
@@ -644,7 +644,9 @@ for (const engine of STORES) {
       fixture.clock.advance(120_001);
       expect(await fixture.evaluate()).to.include({ to_warning: 1 });
       fixture.clock.advance(3 * HOUR);
-      const { metrics } = await fixture.histories.history(await fixture.monitors.need('a', ANYONE), { hours: 12 });
+      const { metrics } = await fixture.histories.history(await fixture.monitors.getMonitor('a', ANYONE), {
+        hours: 12,
+      });
       expect(metrics['cpu']?.points.reduce((sum, { n }) => sum + n, 0)).to.equal(2);
       expect(metrics['cpu']?.baseline).to.include({ n: 2, mean: 2 });
     });

@@ -247,7 +247,7 @@ for (const engine of STORES) {
             }
             await fixture.settled();
             checkPairs(fixture.told);
-            const { docs } = await fixture.status.page({ limit: 1_000 }, ANYONE);
+            const { docs } = await fixture.status.listPage({ limit: 1_000 }, ANYONE);
             const by = new Map(docs.map((doc) => [doc.source, doc]));
             for (const doc of docs) {
               let above = false;

@@ -1,6 +1,6 @@
 /** Monitors that are due by a schedule (contract 30, beyond the specification), on every engine. */
 import { expect } from 'chai';
-import { idOf } from '../../../../plugins/watchdog/model/source.js';
+import { getMonitorId } from '../../../../plugins/watchdog/model/source.js';
 import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 
@@ -67,7 +67,7 @@ for (const engine of STORES) {
       await fixture.monitors.create({ source: 'job', ...berlin }, ANYONE);
       await fixture.beat('job');
       await fixture.beat('other', { interval: 60 });
-      await fixture.deps.monitors.change({ id: idOf('job') }, { set: { timezone: 'Mars/Base' } });
+      await fixture.deps.monitors.change({ id: getMonitorId('job') }, { set: { timezone: 'Mars/Base' } });
       fixture.clock.advance(48 * HOUR);
       expect(await fixture.evaluate()).to.include({ result: 'ok', errors: 1, to_down: 1 });
       expect((await fixture.monitor('other')).state).to.equal('down');

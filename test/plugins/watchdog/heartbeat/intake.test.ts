@@ -141,7 +141,7 @@ for (const engine of STORES) {
       );
       expect(answers.filter(({ created }) => created)).to.have.lengthOf(1);
       expect(answers.filter(({ previous_state }) => previous_state === null)).to.have.lengthOf(1);
-      const page = await fixture.status.page({}, ANYONE);
+      const page = await fixture.status.listPage({}, ANYONE);
       expect(page.docs).to.have.lengthOf(1);
       const { metrics } = await fixture.histories.history(page.docs[0]!, { hours: 1 });
       expect(
@@ -240,7 +240,7 @@ for (const engine of STORES) {
       await fixture.monitors.remove('a', ANYONE);
       expect(await fixture.monitors.find('a')).to.equal(null);
       expect(await fixture.beat('a')).to.include({ created: true, previous_state: null });
-      const again = await fixture.monitors.need('a', ANYONE);
+      const again = await fixture.monitors.getMonitor('a', ANYONE);
       expect((await fixture.histories.history(again, { hours: 1 })).metrics).to.deep.equal({});
       stuck = false;
       fixture.clock.advance(11_000);

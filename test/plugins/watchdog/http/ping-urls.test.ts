@@ -4,7 +4,7 @@ import { MemoryStore } from '../../../../adapters/memory/store.js';
 import watchdog from '../../../../plugins/watchdog/plugin.js';
 import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { reporting } from '../../../../plugins/watchdog/pages/snippets.js';
+import { buildReportingSnippets } from '../../../../plugins/watchdog/pages/snippets.js';
 import { SHARED_KEY } from '../../access/fixture.js';
 import { HttpFixture, type Answer } from '../../access/http-fixture.js';
 
@@ -293,7 +293,7 @@ describe('watchdog ping URLs', function () {
       alarm: 'open',
       message: 'Exit code 2',
     });
-    const [line] = reporting('https://aos.example', source, secret, 'Europe/Berlin');
+    const [line] = buildReportingSnippets('https://aos.example', source, secret, 'Europe/Berlin');
     expect(line?.text).to.include(
       `/ping/${secret}${(await nightly(0)).replace('/0', '/$?').replace('&grace=3600', '')}"`,
     );

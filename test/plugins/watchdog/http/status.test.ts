@@ -1,7 +1,7 @@
 /** `/status` from a shared snapshot, in pages, and what a token of one project is shown (contract 30, endpoints; contract 10, tokens). */
 import { expect } from 'chai';
 import dashboard from '../../../../plugins/dashboard/plugin.js';
-import { freshMonitor } from '../../../../plugins/watchdog/model/monitor.js';
+import { createMonitor } from '../../../../plugins/watchdog/model/monitor.js';
 import type { MonitorDoc } from '../../../../plugins/watchdog/model/documents.js';
 import watchdog from '../../../../plugins/watchdog/plugin.js';
 import { ids, SHARED_KEY } from '../../access/fixture.js';
@@ -30,7 +30,7 @@ describe('watchdog status', function () {
     for (let i = 0; i < count; i += 500) {
       const part = Array.from({ length: Math.min(500, count - i) }, (_, n) => {
         const source = `host-${String(i + n).padStart(6, '0')}`;
-        return { insert: { ...freshMonitor({ source }, ids, now), ...of(i + n) } };
+        return { insert: { ...createMonitor({ source }, ids, now), ...of(i + n) } };
       });
       await monitors.bulk(part);
     }

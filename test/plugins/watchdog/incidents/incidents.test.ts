@@ -4,7 +4,7 @@ import type { AlarmWord } from '../../../../ports/domain/alarms/receivers.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { formatCsv, toIncidentRows } from '../../../../plugins/watchdog/incidents/csv.js';
 import type { IncidentView } from '../../../../plugins/watchdog/model/incident.js';
-import { dailyUptime } from '../../../../plugins/watchdog/model/uptime.js';
+import { getDailyUptime } from '../../../../plugins/watchdog/model/uptime.js';
 import { isoOf } from '../../../../lib/time.js';
 import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
@@ -91,7 +91,7 @@ for (const engine of STORES) {
       const [{ id } = { id: '' }] = await all();
       await fixture.incidents.setCause(id, 'A full disk', ANYONE);
       await fixture.incidents.addComment(id, 'Cleaned up', ANYONE);
-      const doc = await fixture.monitors.need('a', ANYONE);
+      const doc = await fixture.monitors.getMonitor('a', ANYONE);
       const outbox = [
         {
           id: `evt_${id}`,
@@ -159,12 +159,12 @@ for (const engine of STORES) {
       expect(await fixture.incidents.acknowledge(id, true, ANYONE)).to.include({ acknowledged_at: at });
       const over = await fixture.incidents.acknowledge(id, true, mia);
       expect(over).to.include({ acknowledged_by: 'mia', acknowledged_at: fixture.clock.iso() });
-      const { incident_id } = await fixture.monitors.need('a', ANYONE);
+      const { incident_id } = await fixture.monitors.getMonitor('a', ANYONE);
       expect((await fixture.incidents.findOpen([String(incident_id)])).get(id)?.acknowledged_by).to.equal('mia');
       expect((await fixture.monitor('a')).alarm, 'the alarm stays as it was').to.equal('open');
       const back = await fixture.incidents.acknowledge(id, false, mia);
       expect(back).to.include({ acknowledged_by: null, acknowledged_at: null });
-      const told = await fixture.timeline.page({ type: ['incident.acknowledged', 'incident.handed_back'] }, ANYONE);
+      const told = await fixture.timeline.listPage({ type: ['incident.acknowledged', 'incident.handed_back'] }, ANYONE);
       expect(told.items.map(({ message }) => message)).to.have.members([
         'mia has handed it back: nobody is on it',
         'mia is on it',
@@ -206,8 +206,8 @@ describe('incidents (pure)', () => {
       fixture.clock.advance(HOUR);
     }
     await fixture.beat('a');
-    const doc = await fixture.monitors.need('a', ANYONE);
-    const { share, days } = dailyUptime(doc, fixture.clock.now(), 400);
+    const doc = await fixture.monitors.getMonitor('a', ANYONE);
+    const { share, days } = getDailyUptime(doc, fixture.clock.now(), 400);
     expect(days).to.have.lengthOf(400);
     expect(days[0]).to.include({ up_seconds: 23 * 3600, down_seconds: 3600, warning_seconds: 0 });
     expect(share).to.be.closeTo(23 / 24, 1e-9);

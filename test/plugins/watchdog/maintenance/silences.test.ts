@@ -45,7 +45,7 @@ for (const engine of STORES) {
       await fixture.beat('well', { interval: 86_400 });
       for (const source of ['late', 'failed'])
         expect(await fixture.monitor(source), source).to.include({ state: 'down', alarm: 'suppressed' });
-      expect((await fixture.status.counts()).down).to.equal(2);
+      expect((await fixture.status.getCounts()).down).to.equal(2);
       expect(await told()).to.deep.equal([]);
       await pass(54 * MINUTE);
       expect(await told()).to.deep.equal([]);

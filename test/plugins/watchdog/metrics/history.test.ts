@@ -89,7 +89,8 @@ describe('watchdog metric history', () => {
     }
   });
 
-  const history = async (query: object) => fixture.histories.history(await fixture.monitors.need('a', ANYONE), query);
+  const history = async (query: object) =>
+    fixture.histories.history(await fixture.monitors.getMonitor('a', ANYONE), query);
 
   for (const [hours, points] of [
     [24, 300],
@@ -155,7 +156,7 @@ describe('watchdog metric history', () => {
         if (i % 10 === 0) expect(await spring.evaluate()).to.include({ to_warning: 0, to_down: 0 });
         spring.clock.advance(MINUTE);
       }
-      const doc = await spring.monitors.need('a', ANYONE);
+      const doc = await spring.monitors.getMonitor('a', ANYONE);
       const { metrics } = await spring.histories.history(doc, { hours: 6, resolution: 3600 });
       expect(metrics['n']?.points.map(({ n }) => n)).to.deep.equal([60, 60, 60, 60, 60, 60]);
     }

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { offsetAt } from '../../../../lib/local-time.js';
 import { DAY_MS } from '../../../../lib/time.js';
 import { projectRoot } from '../../../architecture/tree.js';
-import { checkCron, CronInvalid, nextDue } from '../../../../plugins/watchdog/model/cron.js';
+import { checkCron, CronInvalid, getNextDue } from '../../../../plugins/watchdog/model/cron.js';
 
 /** Due times from `from` on, as minutes of UTC. */
 function dues(expression: string, zone: string, from: string, n: number): string[] {
   const found: string[] = [];
   for (let at: number | null = Date.parse(from) - 1; found.length < n && at !== null;) {
-    at = nextDue(expression, zone, at);
+    at = getNextDue(expression, zone, at);
     if (at !== null) found.push(new Date(at).toISOString().slice(5, 16));
   }
   return found;
@@ -134,8 +134,8 @@ describe('cron expressions', () => {
           const from = Date.parse(day) + shift * 60_000;
           const wanted = expected(expression, zone, from, 2);
           const found: number[] = [];
-          for (let at = nextDue(expression, zone, from); at !== null && at < from + 2 * DAY_MS;)
-            at = nextDue(expression, zone, (found.push(at), at));
+          for (let at = getNextDue(expression, zone, from); at !== null && at < from + 2 * DAY_MS;)
+            at = getNextDue(expression, zone, (found.push(at), at));
           expect(found, `${expression} ${zone} ${new Date(from).toISOString()}`).to.deep.equal(wanted);
         },
       ),
@@ -160,8 +160,8 @@ describe('cron expressions', () => {
         } catch (error) {
           return error instanceof CronInvalid && error.position !== null && error.position <= expression.length + 1;
         }
-        const first = nextDue(expression, zone, Date.parse('2026-03-28T12:00Z')) ?? 0;
-        return first > Date.parse('2026-03-28T12:00Z') && (nextDue(expression, zone, first) ?? Infinity) > first;
+        const first = getNextDue(expression, zone, Date.parse('2026-03-28T12:00Z')) ?? 0;
+        return first > Date.parse('2026-03-28T12:00Z') && (getNextDue(expression, zone, first) ?? Infinity) > first;
       }),
       { numRuns: 300 },
     );

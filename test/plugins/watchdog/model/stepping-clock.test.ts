@@ -1,8 +1,8 @@
 /** Uptime and incidents under a clock that steps. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { dailyUptime, uptimeOf } from '../../../../plugins/watchdog/model/uptime.js';
-import { idOf } from '../../../../plugins/watchdog/model/source.js';
+import { getDailyUptime, getUptime } from '../../../../plugins/watchdog/model/uptime.js';
+import { getMonitorId } from '../../../../plugins/watchdog/model/source.js';
 import { ANYONE, memoryFixture } from '../fixture.js';
 
 describe('watchdog under a clock that steps', () => {
@@ -20,13 +20,13 @@ describe('watchdog under a clock that steps', () => {
           if (status !== 'delete') await fixture.beat('a', { status });
           else if ((await fixture.monitors.find('a')) !== null) await fixture.monitors.remove('a', ANYONE);
           await fixture.settled();
-          const doc = await fixture.deps.monitors.get(idOf('a'));
+          const doc = await fixture.deps.monitors.get(getMonitorId('a'));
           const { items } = await fixture.deps.incidents.find({ filter: {}, limit: 100 });
           for (const { began_at, ended_at } of items) expect(ended_at === null || ended_at >= began_at).to.equal(true);
           if (doc === null) continue;
           const now = fixture.clock.now();
-          const { day, month, quarter } = uptimeOf(doc, now);
-          const { days, share } = dailyUptime(doc, now, 30);
+          const { day, month, quarter } = getUptime(doc, now);
+          const { days, share } = getDailyUptime(doc, now, 30);
           for (const one of [day, month, quarter, share, ...days.map((each) => each.share)])
             expect(one === null || (one >= 0 && one <= 1), String(one)).to.equal(true);
           for (const { up_seconds, warning_seconds, down_seconds } of days) {

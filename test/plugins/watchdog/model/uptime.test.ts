@@ -1,7 +1,7 @@
 /** Time in each state by hour and by day: exact, whatever the order and number of changes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { recorded, uptimeDays, uptimeOf } from '../../../../plugins/watchdog/model/uptime.js';
+import { recordUptime, getUptimeDays, getUptime } from '../../../../plugins/watchdog/model/uptime.js';
 import type { MonitorState } from '../../../../ports/domain/watchdog.js';
 
 const HOUR = 3_600_000;
@@ -10,11 +10,11 @@ const START = Date.parse('2026-03-01T00:00:00.000Z');
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** A monitor that went through these states, each for so many milliseconds; the last one runs on. */
-function lived(stretches: readonly (readonly [MonitorState, number])[]): [Parameters<typeof uptimeOf>[0], number] {
+function lived(stretches: readonly (readonly [MonitorState, number])[]): [Parameters<typeof getUptime>[0], number] {
   let now = START;
-  let doc: Parameters<typeof uptimeOf>[0] = { uptime: null, state: 'up', last_state_change_utc: iso(START) };
+  let doc: Parameters<typeof getUptime>[0] = { uptime: null, state: 'up', last_state_change_utc: iso(START) };
   for (const [i, [state, ms]] of stretches.entries()) {
-    const uptime = i === 0 ? null : recorded(doc, now);
+    const uptime = i === 0 ? null : recordUptime(doc, now);
     doc = { uptime, state, last_state_change_utc: iso(now) };
     now += ms;
   }
@@ -23,14 +23,14 @@ function lived(stretches: readonly (readonly [MonitorState, number])[]): [Parame
 
 describe('watchdog uptime', () => {
   it('a monitor that is up since it began: up, and nothing before', () => {
-    const uptime = uptimeOf(...lived([['up', 2 * DAY + HOUR / 2]]));
+    const uptime = getUptime(...lived([['up', 2 * DAY + HOUR / 2]]));
     expect(uptime).to.include({ day: 1, month: 1, quarter: 1 });
     expect(uptime.days.slice(-4).map(({ state }) => state)).to.deep.equal(['none', 'up', 'up', 'up']);
     expect(uptime.hours.every(({ state }) => state === 'up')).to.equal(true);
   });
 
   it('six hours down are a quarter of 24 h, and their hours are marked', () => {
-    const uptime = uptimeOf(
+    const uptime = getUptime(
       ...lived([
         ['up', 3 * DAY],
         ['down', 6 * HOUR],
@@ -45,7 +45,7 @@ describe('watchdog uptime', () => {
   });
 
   it('stopped, maintenance and unknown count neither way', () => {
-    const uptime = uptimeOf(
+    const uptime = getUptime(
       ...lived([
         ['unknown', DAY],
         ['maintenance', DAY],
@@ -65,7 +65,7 @@ describe('watchdog uptime', () => {
     fc.assert(
       fc.property(stretches, (all) => {
         const [doc, now] = lived(all);
-        const uptime = uptimeOf(doc, now);
+        const uptime = getUptime(doc, now);
         const sum = (wanted: MonitorState): number =>
           all.reduce((total, [state, ms]) => total + (state === wanted ? ms : 0), 0);
         const working = sum('up') + sum('warning');
@@ -87,9 +87,9 @@ describe('watchdog uptime', () => {
     fc.assert(
       fc.property(stretches, (all) => {
         const [doc, now] = lived(all);
-        const ended = { uptime: recorded(doc, now), state: doc.state, last_state_change_utc: iso(now) };
-        const { days, ...rest } = uptimeOf(doc, now);
-        const { days: daysOfRecord, ...restOfRecord } = uptimeOf(ended, now);
+        const ended = { uptime: recordUptime(doc, now), state: doc.state, last_state_change_utc: iso(now) };
+        const { days, ...rest } = getUptime(doc, now);
+        const { days: daysOfRecord, ...restOfRecord } = getUptime(ended, now);
         expect(rest).to.deep.equal(restOfRecord);
         expect(days).to.deep.equal(daysOfRecord);
       }),
@@ -106,10 +106,10 @@ describe('watchdog uptime', () => {
     fc.assert(
       fc.property(stretches, fc.integer({ min: 1, max: 400 }), (all, asked) => {
         const [doc, now] = lived(all);
-        const page = uptimeOf(doc, now);
-        const { share, days } = uptimeDays(doc, now, 90);
+        const page = getUptime(doc, now);
+        const { share, days } = getUptimeDays(doc, now, 90);
         expect(share).to.equal(page.quarter);
-        expect(uptimeDays(doc, now, 30).share).to.equal(page.month);
+        expect(getUptimeDays(doc, now, 30).share).to.equal(page.month);
         expect(days.map(({ day }) => day)).to.deep.equal(
           page.days.map((_, i) => iso(now - (89 - i) * DAY).slice(0, 10)),
         );
@@ -118,7 +118,7 @@ describe('watchdog uptime', () => {
           expect(told?.share === null, `${told?.day} ${state}`).to.equal(state === 'none');
           if (state !== 'none') expect(told?.[`${state}_seconds`]).to.equal(Math.round(seconds));
         }
-        const other = uptimeDays(doc, now, asked).days;
+        const other = getUptimeDays(doc, now, asked).days;
         expect(other).to.have.length(asked);
         expect(other.slice(-90)).to.deep.equal(days.slice(-asked));
       }),

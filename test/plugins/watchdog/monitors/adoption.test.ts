@@ -1,7 +1,7 @@
 /** What other plugins ask about monitors: pages of them, and the versions that machines run (ports/domain/watchdog.ts). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { adoptionOf } from '../../../../plugins/watchdog/monitors/adoption.js';
+import { toVersionAdoption } from '../../../../plugins/watchdog/monitors/adoption.js';
 import { ANYONE, ensured, fixtureOn, type Fixture } from '../fixture.js';
 
 describe('watchdog: versions of the machines of a project', () => {
@@ -25,20 +25,20 @@ describe('watchdog: versions of the machines of a project', () => {
     await machine('f', null);
     await machine('g', '1.2', 'other');
     await fixture.beat('b', { status: 'warning' });
-    expect(await fixture.adoption.of('shop')).to.deep.equal([
+    expect(await fixture.adoption.getAdoption('shop')).to.deep.equal([
       { version: '1.2', monitors: 3, up: 2 },
       { version: '1.1', monitors: 1, up: 1 },
       { version: 'nightly', monitors: 1, up: 1 },
       { version: null, monitors: 1, up: 1 },
     ]);
-    expect(await fixture.adoption.of('nobody')).to.deep.equal([]);
+    expect(await fixture.adoption.getAdoption('nobody')).to.deep.equal([]);
   });
 
   it('a deleted monitor is not counted', async () => {
     await machine('a', '1.2');
     await machine('b', '1.2');
     await fixture.monitors.remove('a', ANYONE);
-    expect(await fixture.adoption.of('shop')).to.deep.equal([{ version: '1.2', monitors: 1, up: 1 }]);
+    expect(await fixture.adoption.getAdoption('shop')).to.deep.equal([{ version: '1.2', monitors: 1, up: 1 }]);
   });
 
   it('never counts more as up than there are', () => {
@@ -46,20 +46,20 @@ describe('watchdog: versions of the machines of a project', () => {
       { key: '1.2', n: 3 },
       { key: '9.9', n: 1 },
     ];
-    expect(adoptionOf([{ key: '1.2', n: 2 }], up)).to.deep.equal([{ version: '1.2', monitors: 2, up: 2 }]);
+    expect(toVersionAdoption([{ key: '1.2', n: 2 }], up)).to.deep.equal([{ version: '1.2', monitors: 2, up: 2 }]);
   });
 
   it('pages of monitors hold every given field, by source', async () => {
     for (const source of ['c', 'a', 'b']) await machine(source, null);
     await machine('z', null, 'other');
     await fixture.monitors.create({ source: 'k', project: 'shop', parent_source: 'a' }, ANYONE);
-    const sources = async (query: Parameters<typeof fixture.monitors.page>[0]): Promise<string[]> =>
-      (await fixture.monitors.page(query)).items.map(({ source }) => source);
+    const sources = async (query: Parameters<typeof fixture.monitors.listPage>[0]): Promise<string[]> =>
+      (await fixture.monitors.listPage(query)).items.map(({ source }) => source);
     expect(await sources({ project: 'shop' })).to.deep.equal(['a', 'b', 'c', 'k']);
     expect(await sources({ state: 'unknown' })).to.deep.equal(['k']);
     expect(await sources({ project: 'shop', state: 'up' })).to.deep.equal(['a', 'b', 'c']);
     expect(await sources({ parent_source: 'a' })).to.deep.equal(['k']);
-    const first = await fixture.monitors.page({ limit: 2 });
+    const first = await fixture.monitors.listPage({ limit: 2 });
     expect(first.items.map(({ source }) => source)).to.deep.equal(['a', 'b']);
     expect(await sources({ limit: 3, after: first.next })).to.deep.equal(['c', 'k', 'z']);
   });

@@ -1,7 +1,7 @@
 /** Monitors as a page for visitors needs them, and where the search for them ends, on every engine (contract 30). */
 import { expect } from 'chai';
 import type { ConditionQuery } from '../../../../ports/domain/watchdog.js';
-import { freshMonitor } from '../../../../plugins/watchdog/model/monitor.js';
+import { createMonitor } from '../../../../plugins/watchdog/model/monitor.js';
 import { ANYONE, fixtureOn, STORES, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 
@@ -15,7 +15,7 @@ for (const engine of STORES) {
         fixture = fixtureOn(store);
         const { ids, clock, monitors } = fixture.deps;
         const insert = (source: string, parent_source: string | null, project: string | null = null) => ({
-          insert: freshMonitor({ source, parent_source, project }, ids, clock.now()),
+          insert: createMonitor({ source, parent_source, project }, ids, clock.now()),
         });
         await monitors.bulk([
           insert('root', null, 'shop'),
@@ -29,7 +29,7 @@ for (const engine of STORES) {
 
     const found = async (query: Partial<ConditionQuery>): Promise<[number, boolean]> => {
       const asked = { sources: [], subtrees: ['root'], project: null, days: 1, limit: 100, ...query };
-      const { monitors, complete } = await fixture.conditions.of(asked);
+      const { monitors, complete } = await fixture.conditions.findConditions(asked);
       return [new Set(monitors.map(({ source }) => source)).size, complete];
     };
 

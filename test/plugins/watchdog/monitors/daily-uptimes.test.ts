@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { ServiceError } from '../../../../kernel/errors.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import { freshMonitor } from '../../../../plugins/watchdog/model/monitor.js';
-import { uptimeDays, uptimeOf, type UptimeDays } from '../../../../plugins/watchdog/model/uptime.js';
+import { createMonitor } from '../../../../plugins/watchdog/model/monitor.js';
+import { getUptimeDays, getUptime, type UptimeDays } from '../../../../plugins/watchdog/model/uptime.js';
 import { DailyUptimes } from '../../../../plugins/watchdog/monitors/daily-uptimes.js';
 import type { StatusQuery } from '../../../../plugins/watchdog/monitors/status.js';
 import { ANYONE, fixtureOn, HOUR, STORES, type Fixture } from '../fixture.js';
@@ -50,9 +50,9 @@ for (const engine of STORES) {
       } while (cursor);
       expect(seen).to.have.length(12);
       for (const { source, uptime } of seen) {
-        const doc = await fixture.monitors.need(source, ANYONE);
-        expect(uptime, source).to.deep.equal(uptimeDays(doc, now, 90));
-        expect(uptime?.share, source).to.equal(uptimeOf(doc, now).quarter);
+        const doc = await fixture.monitors.getMonitor(source, ANYONE);
+        expect(uptime, source).to.deep.equal(getUptimeDays(doc, now, 90));
+        expect(uptime?.share, source).to.equal(getUptime(doc, now).quarter);
       }
       expect(seen[3]?.uptime?.days.reduce((sum, { down_seconds }) => sum + down_seconds, 0)).to.equal(7 * 3_600);
       const [one] = (await told({ uptime: 1, source: ['m-07'] })).monitors;
@@ -62,7 +62,7 @@ for (const engine of STORES) {
 
     it('is rejected with the name of the field for too many monitors and days', async () => {
       const rows = Array.from({ length: 801 }, (_, i) => ({
-        insert: freshMonitor({ source: `host-${String(i).padStart(4, '0')}` }, fixture.deps.ids, fixture.clock.now()),
+        insert: createMonitor({ source: `host-${String(i).padStart(4, '0')}` }, fixture.deps.ids, fixture.clock.now()),
       }));
       for (let i = 0; i < rows.length; i += 400) await fixture.deps.monitors.bulk(rows.slice(i, i + 400));
       const fault = await refusal({ uptime: 100 });
@@ -81,7 +81,7 @@ for (const engine of STORES) {
       await fixture.beat('a');
       await fixture.beat('b');
       const ids = (await told({})).monitors.map(({ id }) => id);
-      const reading = new DailyUptimes(fixture.deps).reading(2, 7);
+      const reading = new DailyUptimes(fixture.deps).createReading(2, 7);
       await fixture.monitors.remove('a', ANYONE);
       expect([...(await reading.of(ids)).keys()]).to.deep.equal([ids[1]]);
     });

@@ -1,7 +1,7 @@
 /** The tree within its budget, compared with a plain reading of the rules (contract 30, hierarchy). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Forest, treeJson, type Branch } from '../../../../plugins/watchdog/monitors/forest.js';
+import { MonitorForest, formatTreeJson, type Branch } from '../../../../plugins/watchdog/monitors/forest.js';
 
 interface Item {
   source: string;
@@ -23,8 +23,8 @@ describe('forest of monitors', () => {
   it('places everyone once, below its parent, as far as the budget goes', async () => {
     await fc.assert(
       fc.asyncProperty(items, fc.nat(25), async (list, budget) => {
-        const forest = await Forest.of(list);
-        const { branches, placed } = forest.grow(forest.roots, budget);
+        const forest = await MonitorForest.of(list);
+        const { branches, placed } = forest.buildBranches(forest.roots, budget);
         const flat = all(branches);
         expect(placed).to.equal(Math.min(budget, list.length));
         expect(flat.map(({ item }) => item.source)).to.have.length(new Set(flat.map(({ item }) => item.source)).size);
@@ -41,17 +41,17 @@ describe('forest of monitors', () => {
     const isTroubled = ({ source }: Item): boolean => source.endsWith('3');
     await fc.assert(
       fc.asyncProperty(items, async (list) => {
-        const forest = await Forest.of(list);
-        const tallies = await forest.tally(isTroubled);
-        for (const branch of all(forest.grow(forest.roots, list.length).branches)) {
+        const forest = await MonitorForest.of(list);
+        const tallies = await forest.countSubtrees(isTroubled);
+        for (const branch of all(forest.buildBranches(forest.roots, list.length).branches)) {
           const below = all(branch.children).map(({ item }) => item);
           const troubled = [branch.item, ...below].filter(isTroubled).length;
           expect(tallies.get(branch.item.source)).to.deep.equal({ below: below.length, troubled });
         }
         const has = ({ source }: Item): boolean => (tallies.get(source)?.troubled ?? 0) > 0;
-        const folded = all(forest.grow(forest.roots, list.length, has).branches);
+        const folded = all(forest.buildBranches(forest.roots, list.length, has).branches);
         for (const { item, children } of folded) if (!has(item)) expect(children).to.deep.equal([]);
-        const problems = all(forest.grow(forest.roots.filter(has), list.length, has, has).branches);
+        const problems = all(forest.buildBranches(forest.roots.filter(has), list.length, has, has).branches);
         expect(problems.every(({ item }) => has(item))).to.equal(true);
         for (const item of list.filter(isTroubled)) {
           for (const shown of [folded, problems]) expect(shown.map((one) => one.item.source)).to.include(item.source);
@@ -73,7 +73,7 @@ describe('forest of monitors', () => {
           return false;
         };
         const expected = list.map(({ source }) => source).filter(onCycle);
-        expect([...(await Forest.of(list)).cycling]).to.have.members(expected);
+        expect([...(await MonitorForest.of(list)).cycling]).to.have.members(expected);
       }),
     );
   });
@@ -81,13 +81,13 @@ describe('forest of monitors', () => {
   it('writes the JSON that JSON.stringify would write', async () => {
     await fc.assert(
       fc.asyncProperty(items, async (list) => {
-        const forest = await Forest.of(list);
-        const { branches } = forest.grow(forest.roots, 100);
+        const forest = await MonitorForest.of(list);
+        const { branches } = forest.buildBranches(forest.roots, 100);
         const plain = (branch: Branch<Item>): object => ({
           source: branch.item.source,
           children: branch.children.map(plain),
         });
-        expect(treeJson(branches, ({ source }) => `"source":"${source}"`)).to.equal(
+        expect(formatTreeJson(branches, ({ source }) => `"source":"${source}"`)).to.equal(
           JSON.stringify(branches.map(plain)),
         );
       }),
@@ -99,9 +99,9 @@ describe('forest of monitors', () => {
       const name = (n: number): string => `m${String(n).padStart(6, '0')}`;
       return { source: name(i), parent_source: i === 0 ? null : name(i - 1) };
     });
-    const forest = await Forest.of(chain);
-    const { branches, placed } = forest.grow(forest.roots, 50_000);
+    const forest = await MonitorForest.of(chain);
+    const { branches, placed } = forest.buildBranches(forest.roots, 50_000);
     expect(placed).to.equal(50_000);
-    expect(treeJson(branches, ({ source }) => `"source":"${source}"`)).to.match(/^\[\{.*\}\]$/);
+    expect(formatTreeJson(branches, ({ source }) => `"source":"${source}"`)).to.match(/^\[\{.*\}\]$/);
   });
 });

@@ -1,13 +1,13 @@
 /** The live topics of monitors: a mark moves with what its pages show, and stays while nothing happens. */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { monitorTopics } from '../../../../plugins/watchdog/pages/live.js';
+import { buildMonitorTopics } from '../../../../plugins/watchdog/pages/live.js';
 import { memoryFixture } from '../fixture.js';
 
 describe('watchdog: live topics', () => {
   it('a heartbeat that moves neither the first nor the last due time is seen', async () => {
     const fixture = await memoryFixture();
-    const topic = monitorTopics(fixture.deps, fixture).find(({ name }) => name === 'heartbeats');
+    const topic = buildMonitorTopics(fixture.deps, fixture).find(({ name }) => name === 'heartbeats');
     const mark = async (): Promise<string | undefined> => topic?.mark('');
     const without = await mark();
     await fixture.beat('soon', { interval: 60 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import dashboard from '../../../../plugins/dashboard/plugin.js';
 import type { MonitorDoc } from '../../../../plugins/watchdog/model/documents.js';
 import { MonitorChangeSet } from '../../../../plugins/watchdog/model/change-set.js';
-import { freshMonitor } from '../../../../plugins/watchdog/model/monitor.js';
+import { createMonitor } from '../../../../plugins/watchdog/model/monitor.js';
 import watchdog from '../../../../plugins/watchdog/plugin.js';
 import { ids } from '../../access/fixture.js';
 import { HttpFixture, type Answer } from '../../access/http-fixture.js';
@@ -45,7 +45,7 @@ describe('watchdog pages', function () {
   const fill = async (states: readonly MonitorDoc['state'][]): Promise<void> => {
     const monitors = fixture.harness.store.collection<MonitorDoc>('watchdog_monitors');
     const docs = states.map((state, i): MonitorDoc => {
-      const fresh = freshMonitor({ source: `m-${String(i).padStart(3, '0')}` }, ids, fixture.clock.now());
+      const fresh = createMonitor({ source: `m-${String(i).padStart(3, '0')}` }, ids, fixture.clock.now());
       return { ...fresh, state };
     });
     await monitors.bulk(docs.map((insert) => ({ insert })));

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import { span } from '../../../../plugins/watchdog/model/why.js';
+import { formatSpan } from '../../../../plugins/watchdog/model/why.js';
 import { ANYONE, ensured, HOUR, MINUTE, fixtureOn, type Fixture } from '../fixture.js';
 
 describe('why a monitor is down', () => {
@@ -11,12 +11,12 @@ describe('why a monitor is down', () => {
   afterEach(() => fixture.settled());
 
   const why = async (source: string, probed = false): Promise<string | undefined> =>
-    (await fixture.explanations.explain(await fixture.monitors.need(source, ANYONE), probed))?.why;
+    (await fixture.explanations.explain(await fixture.monitors.getMonitor(source, ANYONE), probed))?.why;
   const fail = (source: string, message: string | null) =>
     fixture.intake.beat(parseHeartbeat({ source, status: 'error', message }, undefined, true), ANYONE);
 
   it('spans have two units', () => {
-    expect([0, 999, 344_000, 3_600_000, 90_061_000, 86_405_000].map(span)).to.deep.equal([
+    expect([0, 999, 344_000, 3_600_000, 90_061_000, 86_405_000].map(formatSpan)).to.deep.equal([
       '0 s',
       '1 s',
       '5 min 44 s',
@@ -70,14 +70,14 @@ describe('why a monitor is down', () => {
     clock.advance(25 * HOUR);
     await timeline.annotate({ source: 'p', type: 'deploy', message: '1.4.2 goes out' }, ANYONE);
     clock.advance(1000);
-    await explanations.released('evt_1', clock.iso(), 'shop', 'shop 1.4.2 in stable');
-    await explanations.released('evt_1', clock.iso(), 'shop', 'shop 1.4.2 in stable');
-    await explanations.released('evt_2', clock.iso(), 'other', 'other 2 in stable');
+    await explanations.recordRelease('evt_1', clock.iso(), 'shop', 'shop 1.4.2 in stable');
+    await explanations.recordRelease('evt_1', clock.iso(), 'shop', 'shop 1.4.2 in stable');
+    await explanations.recordRelease('evt_2', clock.iso(), 'other', 'other 2 in stable');
     clock.advance(1000);
     await fail('a', 'x');
     clock.advance(1000);
     await timeline.annotate({ source: 'a', type: 'note', message: 'afterwards' }, ANYONE);
-    const explained = await explanations.explain(await fixture.monitors.need('a', ANYONE), false);
+    const explained = await explanations.explain(await fixture.monitors.getMonitor('a', ANYONE), false);
     expect(explained?.changes.map(({ type, text, source }) => `${type} ${text} ${source}`)).to.deep.equal([
       'release shop 1.4.2 in stable null',
       'deploy 1.4.2 goes out p',

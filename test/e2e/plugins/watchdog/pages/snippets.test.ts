@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { fromSchedulers, reporting } from '../../../../../plugins/watchdog/pages/snippets.js';
+import { buildSchedulerSnippets, buildReportingSnippets } from '../../../../../plugins/watchdog/pages/snippets.js';
 
 const TOKEN = `wd_live_${'a1'.repeat(21)}b`;
 
@@ -31,17 +31,17 @@ describe('snippets of a monitor', function () {
       });
     });
   const textOf = (begin: string): string =>
-    fromSchedulers(url, TOKEN).find(({ label }) => label.startsWith(begin))?.text ?? '';
+    buildSchedulerSnippets(url, TOKEN).find(({ label }) => label.startsWith(begin))?.text ?? '';
 
   it('contain the token or its secret, and fit in a file', () => {
-    for (const { label, text } of fromSchedulers(url, TOKEN)) {
+    for (const { label, text } of buildSchedulerSnippets(url, TOKEN)) {
       expect(text.includes(TOKEN) || text.includes('SVC_TOKEN'), label).to.equal(true);
       expect(text, label).not.to.include('\t');
     }
   });
 
   it('run with curl', async function () {
-    const line = reporting(url, 'a', TOKEN).find(({ label }) => label === 'A heartbeat');
+    const line = buildReportingSnippets(url, 'a', TOKEN).find(({ label }) => label === 'A heartbeat');
     if ((await run('curl', ['--version'])) === null) this.skip();
     expect(await run('sh', ['-c', line?.text ?? ''])).to.equal(0);
     expect(got).to.deep.equal(['GET /ping/T']);
