@@ -44,7 +44,7 @@ function findPrefixField({ actor, action, target }: AuditQuery): { field: 'actor
   return action?.endsWith('.') === true ? { field: 'action', prefix: action } : null;
 }
 
-/** What is recorded in `field` and begins so, in order; null: more than `MOST_NAMES`. Each is one step in the index. */
+/** What is recorded in `field` and begins so, in order; null: more than `MAX_NAMES`. Each is one step in the index. */
 async function listNames(
   rows: Collection<AuditEntry>,
   field: 'actor' | 'action',

@@ -206,7 +206,7 @@ export const anyProbe = named(
     })
     .unknown()
     .meta({ judged_elsewhere: true })
-    // Those of its kind come with it (`probeOf`); of other kinds none are to be told as unknown.
+    // Those of its kind come with it (`toProbe`); of other kinds none are to be told as unknown.
     .prefs({ noDefaults: true })
     .example({ kind: 'http', url: 'https://shop.example/health', expected_status: '200', interval_seconds: 60 }),
 );

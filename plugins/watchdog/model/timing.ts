@@ -130,7 +130,7 @@ export function getNextCheck(doc: MonitorDoc, credit = 0): string | null {
   return due === null || end < due ? end : due;
 }
 
-/** As `nextCheck`, without the end of its silence. */
+/** As `getNextCheck`, without the end of its silence. */
 function getNextStateCheck(doc: MonitorDoc, credit: number): string | null {
   // Due at the end itself, where the index looks for times before now.
   if (doc.maintenance_id && doc.maintenance_until) return isoOf(Date.parse(doc.maintenance_until) - 1);

@@ -177,7 +177,7 @@ export function getUptimeDays(doc: Watched, now: number, days: number): UptimeDa
   };
 }
 
-/** The cells of a list, oldest first: what `extended` would record, without its arrays for what is whole. */
+/** The cells of a list, oldest first: what `extendRecord` would record, without its arrays for what is whole. */
 function listCells(
   record: UptimeRecord,
   { name, ms, keep }: { name: 'hours' | 'days'; ms: number; keep: number },

@@ -4,7 +4,7 @@ import type { MonitorDoc } from './documents.js';
 import { DEFAULT_GRACE_SECONDS, getIntervalSeconds, getRunLimit, findRunStart } from './timing.js';
 
 /** What stands around it in the hierarchy. */
-export interface Surroundings {
+export interface DownSurroundings {
   parent: { name: string; state: MonitorState } | null;
   /** Others below the same parent, and how many of them went down within the same minute. */
   siblings: number;
@@ -36,7 +36,7 @@ export function formatSpan(ms: number): string {
 }
 
 /** Null: it is not down. */
-export function explainDown(doc: MonitorDoc, around: Surroundings, now: number): string | null {
+export function explainDown(doc: MonitorDoc, around: DownSurroundings, now: number): string | null {
   if (doc.state !== 'down') return null;
   return `${[formatReason(doc, around, now), ...describeSurroundings(around)].join('; ')}.`;
 }
@@ -57,9 +57,9 @@ export function formatSilenceReason(doc: MonitorDoc, now: number): string {
   return formatReason(doc, { ...ALONE, probed: doc.probed === true }, now);
 }
 
-const ALONE: Surroundings = { parent: null, siblings: 0, together: 0, probed: false };
+const ALONE: DownSurroundings = { parent: null, siblings: 0, together: 0, probed: false };
 
-function formatReason(doc: MonitorDoc, { probed }: Surroundings, now: number): string {
+function formatReason(doc: MonitorDoc, { probed }: DownSurroundings, now: number): string {
   const { last_heartbeat_at, schedule, timezone, period_seconds, message } = doc;
   if (isReportedDown(doc)) {
     const text = message?.trim().replace(/[.\s]+$/, '') ?? '';
@@ -88,7 +88,7 @@ const IS: Readonly<Record<MonitorState, string>> = {
   maintenance: 'is in maintenance',
 };
 
-function describeSurroundings({ parent, siblings, together }: Surroundings): string[] {
+function describeSurroundings({ parent, siblings, together }: DownSurroundings): string[] {
   if (parent === null) return [];
   const others = siblings === 1 ? 'its only sibling' : `${together} of ${siblings} siblings`;
   const near =

@@ -26,7 +26,7 @@ export class ProbedMonitors {
     @inject(Monitors) private readonly monitors: Monitors,
   ) {}
 
-  /** @throws ServiceError as `Monitors.need` */
+  /** @throws ServiceError as `Monitors.getMonitor` */
   async view(name: string, caller: WatchdogCaller): Promise<ProbedView> {
     const doc = await this.monitors.getMonitor(name, caller);
     return this.#addProbe(await this.monitors.view(toMonitorView(doc), caller));
