@@ -53,7 +53,7 @@ export class ChangeLinker {
     return done;
   }
 
-  /** An item that does not exist, or cannot be told, keeps the others from nothing. */
+  /** Failing to link one item does not affect the others. */
   async #linkItem({ ref, change, fixes }: Mention): Promise<LinkOutcome> {
     const { kind, url, commit, title, author, state } = change;
     const key = kind === 'commit' ? `commit ${commit}` : `pull request ${url} ${state}`;

@@ -17,7 +17,7 @@ export interface StoredPullRequest extends Doc, PullRequest {
   heard_at: string;
 }
 
-/** Nobody looks at an older one, and a forge tells of it again when it changes. */
+/** Older ones are not needed; a forge reports them again when they change. */
 const RETENTION_MS = 400 * 24 * 3_600_000;
 
 const getPullRequestId = (project: string, url: string): string =>

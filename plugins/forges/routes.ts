@@ -14,7 +14,7 @@ import { FORGES, isGenuine, type Forge } from './verification.js';
 
 /** A push of hundreds of commits; parsed within 20 ms. */
 const MAX_BODY_BYTES = 1_048_576;
-/** Judged in place of a secret that does not exist, so that the answer takes as long. */
+/** Verified in place of a missing secret, so that the response takes as long. */
 const DUMMY_SECRET = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=';
 
 const slug = joi

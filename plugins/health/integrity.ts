@@ -63,7 +63,7 @@ export class IntegrityExaminer {
     }
   }
 
-  /** What the last examination found, and what calls have met since. Null where stores are not examined. */
+  /** Findings of the last examination and damage encountered since; null when stores are not examined. */
   async check(): Promise<IntegrityCheck | null> {
     if (!this.runtime.examinesStore) return null;
     const met = this.runtime.metDamage();

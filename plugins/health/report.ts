@@ -15,7 +15,7 @@ export interface Findings {
   /** Processes that serve the store. */
   peers: number;
   schema: { current: string | null; pending: readonly string[] } | { error: string };
-  /** What the last examination of the store found; null: there are none, or nobody knows. */
+  /** Findings of the last store examination, or null when there are none. */
   integrity: IntegrityCheck | null;
   free_bytes: number | null;
   /** Null: the store did not say. */

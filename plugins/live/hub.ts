@@ -11,12 +11,12 @@ import type { LiveTopic } from '../../ports/domain/live.js';
 const POLL_INTERVAL_MS = 2_000;
 
 interface TopicRequest {
-  /** With its subject, as a page asks for it. */
+  /** Name with subject, as a page requests it. */
   name: string;
   mark(): Promise<string>;
 }
 
-/** None for a topic that nobody offers, or whose subject cannot be read. */
+/** Skips unknown topics and unreadable subjects. */
 function parseTopics(given: string, topics: readonly LiveTopic[]): TopicRequest[] {
   const [name, encoded = ''] = given.split(':', 2);
   const topic = topics.find((one) => one.name === name);
@@ -56,7 +56,7 @@ export class LiveHub {
     return this.#followed.size;
   }
 
-  /** `changed` with a topic as it was asked for, each time it has changed. Names that nobody offers are left out. */
+  /** `changed` with a topic as requested, each time it has changed. Unknown names are left out. */
   async *events(names: readonly string[], signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
     const changed = new Set<string>();
     let awake = (): void => undefined;
@@ -106,7 +106,7 @@ export class LiveHub {
     if (followed !== undefined) await this.#poll(topic, followed);
   }
 
-  /** Asks for the mark, and again after a while, as long as somebody follows. */
+  /** Reads the mark, repeatedly while the topic is followed. */
   #poll(topic: TopicRequest, followed: FollowedTopic): Promise<void> {
     if (followed.timer !== null) clearTimeout(followed.timer);
     followed.timer = null;

@@ -36,7 +36,7 @@ import { Reminders } from './sending/reminders.js';
 import { buildSenders } from './services/senders.js';
 import { TestMessages } from './sending/test-message.js';
 
-/** What was sent is kept as long as the deliveries of webhooks. */
+/** Retention of sent notifications, as for webhook deliveries. */
 const RETENTION_MS = 14 * DAY_MS;
 
 interface NotificationsConfig extends SmtpConfig {

@@ -1,4 +1,4 @@
-/** Who asks, and which project is theirs (contract 10, tokens). */
+/** The caller and its project (contract 10, tokens). */
 import type { Principal } from '../../kernel/contract.js';
 
 /** The only project that the caller may touch; null: all. */

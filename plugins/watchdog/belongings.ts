@@ -9,7 +9,7 @@ import type { WatchdogDeps } from './deps.js';
 /** Changed at a time, so that heartbeats pass between. */
 const BATCH_SIZE = 500;
 
-/** One that was deleted is there until its last event is told, and keeps nothing. */
+/** A deleted monitor stays until its last event is published, and does not count. */
 export const createProjectUsage = ({ monitors }: Pick<WatchdogDeps, 'monitors'>): ProjectUsage => ({
   noun: 'monitors',
   inUse: async (project) => (await monitors.find({ filter: { project, deleted_at: null }, limit: 1 })).items.length > 0,
@@ -27,7 +27,7 @@ export const createWatchdogBelongings = ({ windows, changes, incidents, timeline
   },
 });
 
-/** Those that are found are read beside other writes: no index of the timeline knows projects. */
+/** Reads concurrently with other writes, because the timeline has no index by project. */
 async function clearProject<T extends Doc>(rows: Collection<T>, project: string): Promise<void> {
   for (;;) {
     const { items } = await rows.find({ filter: { project }, limit: BATCH_SIZE });

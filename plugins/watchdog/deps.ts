@@ -59,13 +59,13 @@ export interface WatchdogDeps {
   liveTokens: LiveTokens;
   audit: Pick<AuditLog, 'record'>;
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
-  /** Who asks machines; null: nobody, for its plugin is switched off. */
+  /** The probe service, or null when its plugin is disabled. */
   probes: () => MonitorProbes | null;
   /** Who passes alarms on to people and programs. */
   receivers: () => readonly AlarmReceivers[];
   /** Whether what is past its time may be removed (`ServiceRuntime.clock`). */
   clockBelieved: () => Promise<boolean>;
-  /** Heartbeats are refused at the moment. */
+  /** Whether heartbeats are currently rejected. */
   refuses: () => boolean;
   emit: (
     event: string,

@@ -47,7 +47,7 @@ import { createProjectPart } from './pages/project-part.js';
 import { createMonitorSearch } from './pages/search.js';
 
 const EVALUATE_INTERVAL_MS = 60_000;
-/** A run over everything at once, after a long outage, with its cleanup. */
+/** Long enough for a run over all monitors after an outage, with cleanup. */
 const EVALUATE_TIMEOUT_MS = 300_000;
 
 const config = joi.object({

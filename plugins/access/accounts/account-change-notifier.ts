@@ -1,8 +1,8 @@
-/** Tells those who keep something made from accounts (the release store's access files) that one has changed. */
+/** Notifies services that derive data from accounts (such as the release store's access files) of changes. */
 import { PORT, added, inject, injectable, type Logger } from '../../../kernel/contract.js';
 import { ACCOUNT_WATCHERS, type AccountWatcher } from '../../../ports/domain/access.js';
 
-/** The answer to an administrator waits no longer than this. */
+/** A response to an administrator waits at most this long. */
 const NOTIFY_TIMEOUT_MS = 5_000;
 
 @injectable()
@@ -12,7 +12,7 @@ export class AccountChangeNotifier {
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
-  /** After the commit. Never throws: the change is made, and a watcher that was late compares the mark. */
+  /** Notifies after the commit. Never throws: the change is made, and a late watcher compares the mark. */
   async changed(): Promise<void> {
     await Promise.all(this.watchers().map((watcher) => this.#notifyWatcher(watcher)));
   }

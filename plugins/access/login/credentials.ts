@@ -122,7 +122,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     return account;
   }
 
-  /** The login has succeeded: its count starts anew. */
+  /** Resets the failure count after a successful login. */
   async recordSuccess(
     account: Account,
     from: ClientAddress & Pick<CredentialInput, 'device' | 'place'>,

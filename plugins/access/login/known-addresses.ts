@@ -65,5 +65,5 @@ export class KnownAddresses {
   }
 }
 
-/** Neither name nor address is kept in clear. An address holds no space. */
+/** Stores neither name nor address in clear text. An address has no space. */
 const getAddressId = (key: string, address: string): string => sha256(`${networkOf(address)} ${key}`);

@@ -26,7 +26,7 @@ import type { Attempt, AttemptThrottle } from '../../../ports/domain/access.js';
 
 export const FREE_FAILURES = 5;
 export const MAX_WAIT_SECONDS = 900;
-/** After this long without a failure the count starts anew. */
+/** The count is reset after this long without a failure. */
 export const RESET_AFTER_MS = 24 * 3_600_000;
 const MAX_QUEUED_ATTEMPTS = 200;
 
@@ -39,7 +39,7 @@ export interface ThrottleDoc extends Doc {
   failures: number;
   /** When the last failure was. */
   at: string;
-  /** Every attempt before this is refused. */
+  /** Attempts before this time are rejected. */
   until: string;
 }
 
@@ -79,7 +79,7 @@ export class Throttle implements AttemptThrottle {
     }
   }
 
-  /** A success: the count starts anew. */
+  /** Resets the count after a success. */
   async reset(key: string): Promise<void> {
     await this.rows.remove({ id: key });
   }

@@ -93,7 +93,7 @@ export class Totp {
     return { account: changed.doc, recovery };
   }
 
-  /** Switches TOTP off and ends the account's sessions. The caller has asked for the password. */
+  /** Switches TOTP off and ends the account's sessions. The caller has checked the password. */
   async disable(actor: Actor, account: Account): Promise<Account> {
     const changed = await this.rows.change({ id: account.id }, { set: NO_TOTP, inc: { epoch: 1 } });
     await this.audit.record(actor, 'user.totp_disabled', account.username);

@@ -24,10 +24,10 @@ export function readFields(request: HttpRequest, name: string): string[] {
   return [value].flat().filter((one) => typeof one === 'string');
 }
 
-/** What a person can mend in these forms; everything else is the error page's. */
+/** Errors that a user can correct in these forms; all others show the error page. */
 const CORRECTABLE_ERRORS = [401, 403, 409, 422, 429];
 
-/** `run`, or the form again with the refusal: wrong passwords and waiting times among them. */
+/** Runs `run` and renders the form again on a correctable error. */
 export const renderOnError = (run: () => Promise<PageResult>, again: (problem: Problem) => Promise<View> | View) =>
   refusedAgain(run, again, CORRECTABLE_ERRORS);
 
@@ -49,7 +49,7 @@ export function toLocalPath(given: string): string {
   return /^\/(?![/\\])[^\s\\\p{Cc}]{0,1000}$/u.test(given) ? given : '/';
 }
 
-/** The signed-in account behind a page's request; the adapter refuses every other caller. */
+/** Returns the session of a page request; the adapter rejects every other caller. */
 export function requireSession(request: HttpRequest): Extract<HttpRequest['principal'], { kind: 'session' }> {
   if (request.principal.kind !== 'session') throw new ServiceError('unauthorized', 'Sign in first.');
   return request.principal;

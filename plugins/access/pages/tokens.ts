@@ -58,7 +58,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
     return new View('tokens', { items, tabs, kind, masters: kind === 'master', next_cursor: page.next });
   };
 
-  /** @param request what was typed, where it was refused; a GET brings the set that was chosen */
+  /** @param request with the submitted values after an error; a GET has the chosen preset */
   const form = async (request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> => {
     const again = request.body !== null;
     const presets = listPresets(system.scopes());

@@ -34,7 +34,7 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
     });
   };
 
-  /** A form on the detail page, which shows what was refused. */
+  /** A form on the detail page, shown again with its errors. */
   const form = buildPageActions({ path: '/users/{id}', title, access, input: { params } }, (request, problem) =>
     detail(request, problem),
   );

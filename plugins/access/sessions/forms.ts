@@ -74,11 +74,11 @@ export class Forms implements FormMemory {
     const doc = await this.rows.get(id);
     if (doc?.sealed === undefined || doc.session_id !== session.session_id || doc.expires_at <= this.clock.iso())
       return null;
-    // Of two who look at once the one whose removal counts sees it.
+    // Of two concurrent reads, only the one that removes it sees it.
     return (await this.rows.remove({ id })) > 0 ? this.cipher.open(doc.sealed, PURPOSE) : null;
   }
 
-  /** A kept text that stays; `first` says that nobody has read it before. */
+  /** Returns a stored text without removing it; `first` is true for the first read. */
   async read({ session_id }: SessionOf, id: string): Promise<{ text: string; first: boolean } | null> {
     const changed = await this.rows.change(
       { id, session_id, expires_at: { gt: this.clock.iso() } },
@@ -92,7 +92,7 @@ export class Forms implements FormMemory {
     return this.rows.remove({ expires_at: { lte: this.clock.iso() } }, 1000);
   }
 
-  /** What came of the form stands, also where this cannot be written: then a repeat is refused for an hour. */
+  /** Stores the result. When that fails, the form still counts: a repeat is rejected for an hour. */
   async #noted(id: string, location: string | null): Promise<void> {
     try {
       if (location === null) await this.rows.remove({ id });

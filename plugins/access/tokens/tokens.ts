@@ -163,7 +163,7 @@ export class Tokens implements TokenIssuer {
     await this.rows.remove({ kind: { in: Object.keys(PREFIXES) }, project: slug });
   }
 
-  /** Deletes the record; its sub-tokens are refused from then on, because their parent is gone. */
+  /** Deletes the record; its sub-tokens are rejected from then on. */
   async remove(id: string): Promise<boolean> {
     const found = await this.revoke(id);
     return found && (await this.rows.remove({ token_id: id })) > 0;

@@ -37,7 +37,7 @@ export type MessageSource = Pick<
   'id' | 'event' | 'severity' | 'title' | 'text' | 'url' | 'at' | 'fault' | 'end' | 'phase' | 'details'
 >;
 
-/** Whether it tells of an end rather than of something that is wrong. */
+/** Whether it reports the end of a fault. */
 export const isEnd = ({ phase }: Pick<MessageLine, 'phase'>): boolean => phase === 'recovered' || phase === 'closed';
 
 /** @param notes at least one, oldest first @param zone IANA name */

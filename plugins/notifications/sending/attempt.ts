@@ -11,9 +11,9 @@ const RECIPIENT_TIMEOUT_MS = 20_000;
 const ATTEMPT_TIMEOUT_MS = 25_000;
 
 export interface AttemptResult {
-  /** In the order of the recipients; `countWaiting`: another attempt may succeed. */
+  /** In the order of the recipients; `waiting`: another attempt may succeed. */
   results: RecipientResult[];
-  /** The receiver asks to wait so long. */
+  /** Delay that the receiver requests. */
   retryAfterMs: number;
   /** The receiver rejected the content. */
   content: boolean;

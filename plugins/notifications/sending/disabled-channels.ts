@@ -32,7 +32,7 @@ export class DisabledChannels {
     if (isStored) await channels.change({ id, disabled_event }, { unset: ['disabled_event'] });
   }
 
-  /** Announces what a crash kept from it. */
+  /** Announces what was not announced because of a crash. */
   async reconcile(): Promise<void> {
     const filter = { disabled_event: { exists: true } };
     const { items } = await this.parts.channels.find({ filter, limit: MAX_CHANNELS });

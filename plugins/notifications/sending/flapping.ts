@@ -16,7 +16,7 @@ const MAX_COUNTED_ALARMS = 200;
 export interface Damping {
   /** Milliseconds that the alarm is held back. */
   holdMs: number;
-  /** Said beside the alarm's own text. */
+  /** Added to the alarm's own text. */
   notice: { title: string; text: string } | null;
 }
 

@@ -68,7 +68,7 @@ export class Reminders {
       error: null,
       sent_at: null,
     };
-    // The row first: one that is stored twice is refused by its id.
+    // The row first: one that is stored twice is rejected by its id.
     const [result] = await notes.bulk([{ insert: row }]);
     await notes.change({ id: alarm.id }, { set: { reminded_at: isoOf(now), reminders } });
     return result !== undefined && 'n' in result;

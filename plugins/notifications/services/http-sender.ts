@@ -36,7 +36,7 @@ export abstract class HttpSender implements Sender {
   /** The request of this service; null: it takes nothing of this message. */
   protected abstract request(message: Message, destination: Destination): ServiceCall | null;
 
-  /** Milliseconds that the answer asks to wait. */
+  /** Milliseconds to wait, from the response. */
   protected retryAfter({ headers }: OutboundResponse): number | undefined {
     const seconds = Number(headers['retry-after']);
     return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) : undefined;

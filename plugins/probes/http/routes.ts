@@ -14,7 +14,7 @@ export interface TryServices {
 
 const text = joi.string().allow(null);
 
-/** What was asked once, as far as whoever asked may see it. */
+/** The result of a trial run, limited to what the caller may see. */
 export function toTrialView(result: ProbeResult, now: number, sight: ResultVisibility): object {
   const {
     certificate,

@@ -111,7 +111,7 @@ export interface ProbeDoc extends Doc {
   headers: string | null;
   /** For people. */
   header_names: string[];
-  /** Changes with every write: whoever asks finds by it what others wrote. */
+  /** Changes with every write, so that the scheduler detects changes of other processes. */
   updated_at: string;
 }
 

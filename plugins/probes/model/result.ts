@@ -1,19 +1,19 @@
-/** What one asking saw, and what it means for the monitor. Pure. */
+/** The result of a probe run, and what it means for the monitor. Pure. */
 import type { Observation } from '../../../ports/domain/watchdog.js';
 import type { ServerCertificate } from '../../../ports/outbound.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { Probe } from './probe.js';
 
-/** One asking. */
+/** The result of one probe run. */
 export interface ProbeResult {
   ok: boolean;
-  /** This system cannot ask in this way: nothing was sent. */
+  /** Not supported on this system: nothing was sent. */
   unsupported?: boolean;
   /** The policy forbids the address: nothing was sent, and nothing is known of the target. */
   blocked?: boolean;
   /** What went right or wrong, as one sentence without its full stop. */
   message: string;
-  /** Until the answer was there; null: there was none. */
+  /** Time until the response, or null without one. */
   response_ms: number | null;
   certificate: ServerCertificate | null;
   /** Of an HTTP answer. */
@@ -31,7 +31,7 @@ export interface ProbeResult {
 /** How much of an answer its reader may see: all of it, that of public addresses alone, or nothing. */
 export type ResultVisibility = 'all' | 'public' | 'none';
 
-/** As the reader may see it: a probe is asked from inside the network, and its reader may be outside. */
+/** Removes what the reader may not see: a probe runs inside the network, its reader may be outside. */
 export function toVisibleResult(seen: ProbeResult, sight: ResultVisibility): ProbeResult {
   if (sight === 'all' || (sight === 'public' && seen.public)) return seen;
   if (seen.public) return { ...seen, excerpt: null };
@@ -73,8 +73,8 @@ export function formatExpiry(days: number): string {
 }
 
 /**
- * What the watchdog is told of it.
- * @param failures askings that failed, this one included; 0: it went well
+ * Builds the observation for the watchdog.
+ * @param failures attempts that failed, this one included; 0: it went well
  */
 export function toObservation(
   source: string,

@@ -5,7 +5,7 @@
  * times in ms.
  */
 const SLOT_MS = 100;
-/** After a pause longer than this the slots between are not walked one by one. */
+/** After a longer pause, slots are not visited one by one. */
 const MAX_WALKED_SLOTS = 36_000;
 
 export class ProbeTimetable {
@@ -45,7 +45,7 @@ export class ProbeTimetable {
     if (names?.size === 0) this.#slots.delete(slot);
   }
 
-  /** What is due by now, without its time; the caller puts it again. */
+  /** Removes and returns the names that are due; the caller schedules them again. */
   take(now: number): string[] {
     const last = Math.floor(now / SLOT_MS);
     const due: string[] = [];

@@ -20,9 +20,9 @@ import type { HttpProbe, OpenProbe } from '../model/probe.js';
 import { EMPTY_RESULT, type ProbeResult } from '../model/result.js';
 import { isInStatusRange } from '../model/status-range.js';
 
-/** Of an answer that is read: what comes after it is nobody's. JSON of this size is parsed in some milliseconds. */
+/** Bytes of a response that are read. JSON of this size is parsed in milliseconds. */
 const MAX_BODY_BYTES = 256 * 1024;
-/** Where nothing in the answer is looked for. */
+/** Characters that are stored when the body is not checked. */
 const MAX_EXCERPT_CHARACTERS = 4_096;
 /** Then the headers are the answer: for the end of the body, which is only shown, this long is waited. */
 const EXCERPT_MS = 1_000;
@@ -126,7 +126,7 @@ const sendsBody = ({ body, method: first }: HttpProbe, method: OutboundMethod): 
 const readsText = ({ contains, keyword_absent, json_path }: HttpProbe): boolean =>
   contains !== null || keyword_absent !== null || json_path !== null;
 
-/** A text that is there already needs no more of the answer. */
+/** Stops reading once the expected text was found. */
 function hasEnoughBody({ contains, keyword_absent, json_path }: HttpProbe): Pick<PartialBody, 'until'> {
   if (contains === null || keyword_absent !== null || json_path !== null) return {};
   return { until: contains };
@@ -137,7 +137,7 @@ const toLowerCaseNames = (headers: Readonly<Record<string, string>>): Record<str
 
 const isJson = (text: string): boolean => parseJsonText(text) !== undefined;
 
-/** Where it leads, if it is to be followed; null: nowhere. @throws OutboundError */
+/** Returns the redirect to follow, or null. @throws OutboundError */
 function getNextUrl({ redirects }: HttpProbe, from: string, { status, headers }: OutboundResponse): string | null {
   const to = headers['location'];
   if (redirects === 0 || !REDIRECT_STATUSES.has(status) || to === undefined) return null;

@@ -1,4 +1,4 @@
-/** Asks once, as a probe says, and tells what was seen. Never throws because of who was asked. */
+/** Runs a probe once and returns the result. Never throws because of the target. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { parseHostHeader, stripBrackets } from '../../../lib/host.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
@@ -40,7 +40,7 @@ export class ProbeRunner {
     return { ...result, public: isPublic, message: cleanText(result.message.slice(0, MAX_MESSAGE_CHARACTERS)) };
   }
 
-  /** What a DNS server of the internal network knows is internal too. */
+  /** Records of an internal DNS server are internal too. */
   #isPublicResolver(resolver: string): boolean {
     return this.deps.reach.judgeResolver(resolver, PUBLIC_ONLY) === null;
   }
@@ -149,19 +149,19 @@ export class ProbeRunner {
   }
 }
 
-/** What is said; undefined: that something answers is enough. */
+/** Returns the dialogue of a probe; undefined when an open connection is enough. */
 function getDialogue(probe: PortProbe | TlsProbe | GrpcProbe | DatabaseProbe): Dialogue | undefined {
   if (probe.kind === 'tcp' || probe.kind === 'tls') return undefined;
   return probe.kind === 'grpc' ? { kind: 'grpc', service: probe.service } : { kind: probe.kind };
 }
 
-/** With a capital, unless it begins with the name of a host. */
+/** Capitalizes the message, unless it begins with a host name. */
 function capitalize(fault: OutboundFault, message: string): string {
   const isName = fault === 'dns' || !/^[a-z]+ /.test(message) || message.startsWith('gRPC ');
   return isName ? message : `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
 }
 
-/** The message without internal hosts and without what the other side said; null: it holds neither. */
+/** Removes internal hosts and received text from the message; null when it has neither. */
 function removeDetail(probe: OpenProbe, error: OutboundError): string | null {
   const { fault, bareMessage } = error;
   const said = capitalize(fault, bareMessage);

@@ -19,16 +19,16 @@ import { Probes } from '../store/probes.js';
 import { ProbeRunner } from './probe-runner.js';
 
 export const LEASE_MS = 45_000;
-/** Asked at a time; what is due beyond that waits its turn. */
+/** Maximum concurrent probes; further due ones are queued. */
 export const MAX_CONCURRENT_PROBES = 64;
 /** Of these, at most so many did not answer last time: each may take its whole timeout, and others must not wait. */
 export const MAX_CONCURRENT_FAILING_PROBES = MAX_CONCURRENT_PROBES / 2;
 const TICK_INTERVAL_MS = 100;
-/** How often a process without the lease asks for it, and one with it looks for what others wrote. */
+/** How often a process tries to acquire the lease or, holding it, reads changes of others. */
 const POLL_INTERVAL_MS = 4_000;
 /** Clocks of processes differ, and a write becomes visible a little after its time. */
 const OVERLAP_MS = 60_000;
-/** A failed probe with tries left is asked again after this, or after its interval where that is shorter. */
+/** Delay before a retry, unless the interval of the probe is shorter. */
 const RETRY_DELAY_MS = 20_000;
 const PAGE_SIZE = 500;
 
@@ -63,7 +63,7 @@ export class ProbeScheduler {
     this.#table = new ProbeTimetable(deps.clock.monotonic());
   }
 
-  /** Probes that this process asks; 0 where another one does. */
+  /** Number of probes that this process runs; 0 without the lease. */
   get size(): number {
     return this.#known.size;
   }

@@ -47,7 +47,7 @@ export class Probes {
     return { ...open, ...(headers !== null && { headers }) };
   }
 
-  /** As it is asked. */
+  /** Returns the probe with its secrets opened. */
   open({ id, probe, headers }: ProbeDoc): OpenProbe {
     const whole = parseProbe(probe);
     if (headers === null) return whole;

@@ -17,17 +17,17 @@ export interface AnnouncementUpdate {
   at: string;
   state: AnnouncementState;
   text: string;
-  /** Who wrote it; visitors are not told. */
+  /** Author; not shown to visitors. */
   by: string;
 }
 
-/** What subscribers are still to be told. */
+/** Mail that subscribers have not been sent yet. */
 export interface AnnouncementMail {
   [field: string]: string | null;
   id: string;
   at: string;
   state: AnnouncementState;
-  /** Null: nobody wrote anything, its time has come. */
+  /** null for a change by schedule, without text. */
   text: string | null;
 }
 
@@ -50,7 +50,7 @@ export interface AnnouncementDoc extends Doc {
   mails?: AnnouncementMail[];
   /** Another one whenever an entry joins `mails`; null: there are none. */
   mails_at?: string | null;
-  /** When planned work begins or ends by its times, as far as subscribers are not told; null: no more. */
+  /** The next scheduled change that subscribers have not been notified of, or null. */
   mail_due_at?: string | null;
 }
 
@@ -72,7 +72,7 @@ export function getState(
   return told === 'planned' && starts_at <= now ? 'underway' : told;
 }
 
-/** When the state changes next although nobody says anything. @param now RFC 3339 */
+/** Returns the time of the next scheduled state change. @param now RFC 3339 */
 export function getNextMailTime(
   {
     kind,

@@ -169,7 +169,7 @@ export const buildOneClickRoute = ({ subscribers }: StatusPageServices): RouteSp
   },
 });
 
-/** False: this address was asked to confirm too often lately. */
+/** @returns false when this address got too many confirmation mails recently */
 async function isFresh({ countAttempt }: StatusPageServices, email: string): Promise<boolean> {
   try {
     await countAttempt(`status-subscribe-mail:${hashToken(email.toLowerCase())}`);

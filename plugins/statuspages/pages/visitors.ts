@@ -143,7 +143,7 @@ export function buildVisitorPages(services: StatusPageServices, baseUrl: () => s
   ];
 }
 
-/** Where a visitor finds the page at the host that was asked. */
+/** Returns the path of the page at the requested host. */
 const getHomePath = (page: StatusPageDoc, { headers }: HttpRequest): string =>
   page.host !== undefined && headers['host']?.replace(/:\d*$/, '').toLowerCase() === page.host
     ? '/'

@@ -61,7 +61,7 @@ export const renderAlreadySubscribed = (title: string, unsubscribe: string): Mai
 /** What happened to an announcement. */
 export interface AnnouncementNews {
   state: AnnouncementState;
-  /** Null: nobody wrote anything, its time has come. */
+  /** null for a change by schedule, without text. */
   text: string | null;
 }
 

@@ -48,7 +48,7 @@ export class SubscriberNews {
     await this.#run?.catch(() => {});
   }
 
-  /** Sends the mail that asks for the confirmation. @param token null: the address is confirmed */
+  /** Sends the confirmation mail. @param token null when the address is already confirmed */
   async askToConfirm(page: StatusPageDoc, subscriber: SubscriberDoc, token: string | null): Promise<void> {
     const mail = this.deps.mail();
     if (mail === undefined) return;

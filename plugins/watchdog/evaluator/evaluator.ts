@@ -40,14 +40,14 @@ import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.j
 
 /** How long the lease of a run lasts; it is renewed three times as often. */
 export const LEASE_MS = 45_000;
-/** Monitors in memory at once. */
+/** Monitors per page in memory. */
 const PAGE_SIZE = 1_000;
 /** Read while those before them are looked at. */
 const READ_AHEAD_SIZE = 250;
 /** The times from which others are computed. */
 const TIME_FIELDS = ['last_heartbeat_at', 'down_since_utc', 'left_down_at', 'released_at', 'reparented_at'] as const;
 
-/** What a run found, beside what it counts. */
+/** Data shared by the phases of a run. */
 interface RunContext {
   /** New states, and who is above: the second phase looks here. */
   family: TreeFamily;

@@ -38,7 +38,7 @@ export const sumGapsSince = (listGaps: readonly Gap[], since: number): number =>
 @injectable()
 export class Outages {
   #timer: NodeJS.Timeout | undefined;
-  /** Since the last sign of life heartbeats were refused. */
+  /** Heartbeats were rejected since the last stamp. */
   #refused = false;
 
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
@@ -65,7 +65,7 @@ export class Outages {
     await this.stamp();
   }
 
-  /** A sign of life, unless heartbeats are refused. @throws StoreFull */
+  /** Writes a stamp, unless heartbeats are rejected. @throws StoreFull */
   async stamp(): Promise<void> {
     if (this.#isRejecting()) return;
     try {

@@ -77,7 +77,7 @@ const truncateText = (text: string | null | undefined, most: number): string | n
   return cleanText(whole.length > most ? whole.slice(0, most) : whole);
 };
 
-/** @param longest message that is kept, in characters @param grave its error is down at once */
+/** @param longest characters of the message to store @param grave an error means down immediately */
 export function parseHeartbeat(
   body: HeartbeatBody,
   longest = MAX_MESSAGE_CHARACTERS,
@@ -153,7 +153,7 @@ function parseSamples(metrics: Record<string, unknown>): Pick<ReceivedHeartbeat,
   return { samples, dropped };
 }
 
-/** The state that a heartbeat asks for. */
+/** Returns the state that a heartbeat requests. */
 export function getRequestedState(
   { status, failed, grave }: Pick<ReceivedHeartbeat, 'status' | 'failed' | 'grave'>,
   errorIsDown: boolean,

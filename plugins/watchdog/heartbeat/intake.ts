@@ -98,7 +98,7 @@ export class HeartbeatIntake {
     assertCanReport(caller, heartbeat.source);
     const { source } = heartbeat;
     return this.#mutex.run(source, async () => {
-      // A token of a project is judged by the monitor as it is now.
+      // A project token is checked against the monitor as it is now.
       let known = caller.project === null ? this.#recent.get(source) : undefined;
       for (;;) {
         const doc = known ?? (await this.deps.monitors.get(getMonitorId(source)));
@@ -293,7 +293,7 @@ export class HeartbeatIntake {
   }
 }
 
-/** A source that comes back before the events of its deletion are out: a new monitor that keeps those events. */
+/** Creates a monitor in place of a deleted one, with the events that are not published yet. */
 const reviveMonitor = (gone: MonitorDoc, fresh: MonitorDoc): MonitorDoc => ({
   ...fresh,
   rev: gone.rev,

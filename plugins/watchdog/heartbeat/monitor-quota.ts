@@ -65,7 +65,7 @@ export class MonitorQuota {
     const believed = known !== undefined && known.n >= most ? FULL_CACHE_TTL_MS : CACHE_TTL_MS;
     if (known !== undefined && now - known.since < believed) return known;
     const n = await monitors.count({ created_by_token: token });
-    // Two that counted at once go on with one count.
+    // Concurrent counts share one result.
     const latest = this.#counts.get(token);
     if (latest !== undefined && latest !== known) return latest;
     const count = { n, since: now };

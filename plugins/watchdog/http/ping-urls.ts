@@ -26,7 +26,7 @@ const RID = /^[\w.:-]{1,64}$/;
 
 const createNotFoundError = (): Error => notFound('such ping URL');
 
-/** Whoever holds an address: its source, and in whose name it reports. */
+/** The holder of a ping URL: its source and the caller it reports as. */
 interface Sender {
   source: string;
   caller: WatchdogCaller;

@@ -19,7 +19,7 @@ const BASE = '/api/watchdog/v1';
 const PING = { scope: 'watchdog:ping' } as const;
 const MANAGE = { scope: 'watchdog:manage' } as const;
 const READ = [{ scope: 'watchdog:read' }, { sharedKey: true }] as const;
-/** A `wd_live_` token reads its own source; of the others watchdog:read is asked in the handler (`toWatchdogReader`). */
+/** A `wd_live_` token reads its own source; the handler requires watchdog:read of others (`toWatchdogReader`). */
 const READ_OWN = [{ anyScope: ['watchdog:read', 'watchdog:ping'] }, { sharedKey: true }] as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HEARTBEAT_BYTES = 64 * 1024;

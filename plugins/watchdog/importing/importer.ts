@@ -29,7 +29,7 @@ export const MAX_IMPORTED = 10_000;
 const PROGRESS_INTERVAL = 100;
 
 const TIMING_FIELDS = ['schedule', 'period_seconds', 'interval_seconds'] as const;
-/** Of a probe: what it asks. */
+/** Fields that name the target of a probe. */
 const TARGET_FIELDS = ['kind', 'url', 'host', 'port'] as const;
 
 interface Run {
@@ -197,7 +197,7 @@ export class Importer {
   }
 }
 
-/** Each behind its parent; on a circle nobody has one. */
+/** Sorts each monitor after its parent; monitors on a cycle get none. */
 function sortParentsFirst(all: readonly ImportedMonitor[]): ImportedMonitor[] {
   const byKey = new Map(all.map((one) => [one.key, one]));
   const depths = new Map<ImportedMonitor, number>();

@@ -1,4 +1,4 @@
-/** How Uptime Kuma asks, as a probe. Pure. */
+/** Converts a check of Uptime Kuma to a probe. Pure. */
 import { readBoolean, toList, readNumber, toFields, readText, type Fields } from './imported.js';
 
 const MAX_REDIRECTS = 5;
@@ -13,7 +13,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   xml: 'text/xml; charset=utf-8',
 };
 
-/** @param notes takes what has no counterpart. Null: it asks nothing, or nothing that has a counterpart */
+/** @param notes collects what has no counterpart. @returns null when nothing of it has a counterpart */
 export function buildKumaProbe(type: string, monitor: Fields, notes: string[]): object | null {
   const host = readText(monitor, 'hostname');
   const port = readNumber(monitor, 'port');

@@ -26,7 +26,7 @@ const RETRY_SECONDS = 20;
 /** Clocks and networks are never exact, so that silence of a push monitor counts this much later. */
 const MIN_PUSH_GRACE = 60;
 
-/** What it asks, or where it is pushed to. */
+/** Fields of the target, or of the push address. */
 const TARGET_FIELDS = ['url', 'hostname', 'port', 'pushToken', 'databaseConnectionString', 'grpcUrl'] as const;
 
 /** @throws NotImportable */

@@ -113,7 +113,7 @@ export class Incidents {
     await Promise.all(this.deps.receivers().map(async (receivers) => receivers.said?.(word)));
   }
 
-  /** Who was told of its alarm, and of the end of that. */
+  /** Lists who was notified of its alarm and of the end of it. */
   async listReceivers({ alarm_event, alarm_at, recovered_event, recovered_at }: IncidentDoc): Promise<AlarmReceiver[]> {
     const down = await this.#listEventReceivers('monitor.down', alarm_event, alarm_at);
     return [...down, ...(await this.#listEventReceivers('monitor.recovered', recovered_event, recovered_at))];

@@ -38,7 +38,7 @@ export class CronInvalid extends Error {
 /** An expression in its zone, with its last answer. */
 interface CachedPattern {
   pattern: CronPattern;
-  /** What was asked for, and the first due time after it; null: there is none. */
+  /** The requested time and the first due time after it, or null. */
   after: number;
   due: number | null;
 }

@@ -61,7 +61,7 @@ export interface MonitorDoc extends Doc {
   created_by_token: string | null;
   created_at: string;
   updated_at: string;
-  /** Deleted, and kept only until its last event is out. */
+  /** Deleted; stored only until its last event is published. */
   deleted_at: string | null;
 
   state: MonitorState;
@@ -91,7 +91,7 @@ export interface MonitorDoc extends Doc {
   /** When the window ends. The state is `maintenance` until then, whatever heartbeats say. */
   maintenance_until?: string | null;
   maintenance_reason?: string | null;
-  /** The state that it had, or that its newest heartbeat asked for since: the one that it goes on in. */
+  /** The state to restore after the window: the earlier one, or that of the newest heartbeat. */
   held_state?: MonitorState | null;
   /** Since when it is down, while `held_state` is `down`. */
   held_since?: string | null;

@@ -32,7 +32,7 @@ export interface IncidentDoc extends Doc {
   /** What people found out. */
   cause: string | null;
   comments: IncidentComment[];
-  /** Who is on it, and since when; null: nobody. Absent in those of earlier versions. */
+  /** Who acknowledged it and when, or null. Absent in documents of earlier versions. */
   acknowledged_by?: string | null;
   acknowledged_at?: string | null;
 }

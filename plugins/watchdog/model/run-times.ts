@@ -4,7 +4,7 @@
  */
 type Start = [rid: string, at: number];
 
-/** Jobs that run at once; of more the oldest start is forgotten. */
+/** Concurrent runs that are stored; the oldest start is dropped beyond that. */
 const MAX_OPEN_RUNS = 20;
 
 const parseStarts = (text: string | null | undefined): Start[] => (text ? (JSON.parse(text) as Start[]) : []);

@@ -27,7 +27,7 @@ export const isHeld = ({ maintenance_id, maintenance_until }: MonitorDoc, now: n
 export const isSilenced = ({ silence_id, silence_until }: MonitorDoc, now: number): boolean =>
   typeof silence_id === 'string' && Date.parse(silence_until ?? '') > now;
 
-/** The monitor as the evaluator judges it: after a window in the state that it goes on in. */
+/** Returns the monitor as the evaluator sees it: after a window, in its held state. */
 export const restoreHeldState = (doc: MonitorDoc, now: number): MonitorDoc =>
   typeof doc.maintenance_id !== 'string' || isHeld(doc, now) ? doc : { ...doc, state: doc.held_state ?? 'unknown' };
 

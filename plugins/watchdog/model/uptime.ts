@@ -15,7 +15,7 @@ export const DAY_SECONDS = DAY_MS / 1000;
 export const SHOWN_HOURS = 24;
 /** Shown on pages. */
 export const SHOWN_DAYS = 90;
-/** Kept, for whoever asks for more. */
+/** Days that are stored. */
 export const UPTIME_RETENTION_DAYS = 400;
 
 /** Hours or days since 1970, then the seconds in each state; none where it was stopped, in maintenance or unknown. */

@@ -12,7 +12,7 @@ export type WindowKind = 'maintenance' | 'silence';
 export interface WindowDoc extends Doc {
   /** Absent: maintenance. */
   kind?: WindowKind;
-  /** The monitors it is for; a subtree may stand beside them. */
+  /** The monitors it is for; a subtree may be given in addition. */
   sources: string[];
   /** A monitor that it is for, with everything below it as it is at each run of the evaluator. */
   subtree: string | null;

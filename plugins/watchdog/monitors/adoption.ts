@@ -10,7 +10,7 @@ export type Counts = readonly { key: Scalar; n: number }[];
 
 const MAX_CACHED_PROJECTS = 500;
 const MAX_AGE_MS = 5_000;
-/** Machines that are counted anew each time. */
+/** Up to this many monitors are counted on each request. */
 const MAX_UNCACHED_MONITORS = 500;
 
 @injectable()

@@ -23,7 +23,7 @@ interface Reading {
 export class Conditions {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
 
-  /** Read until one more than the limit is found, which tells whether some are left out. */
+  /** Reads one more than the limit, to detect whether some are left out. */
   async findConditions({ sources, subtrees, project, days, limit }: ConditionQuery): Promise<MonitorConditions> {
     const reading = { now: this.deps.clock.now(), days, most: limit + 1 };
     const found = new Map<string, MonitorCondition>();

@@ -6,7 +6,7 @@ import { inject, injectable, invalidQuery } from '../../../kernel/contract.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { getUptimeDays } from '../model/uptime.js';
 
-/** Of one answer, all monitors together: the largest page (200 monitors) with all days that are kept (400). */
+/** Total days of one response: the largest page (200 monitors) with all stored days (400). */
 export const MAX_DAYS_PER_ANSWER = 80_000;
 /** Of one reading. */
 const MAX_DAYS_PER_READ = 4_000;
@@ -18,7 +18,7 @@ export class DailyUptimes {
 
   /**
    * A reading of so many days up to now.
-   * @param monitors how many will be asked for @param days 1 to 400
+   * @param monitors how many will be requested @param days 1 to 400
    * @throws ServiceError invalid_request: more than one answer holds
    */
   createReading(monitors: number, days: number): UptimeReading {
@@ -44,7 +44,7 @@ export class DailyUptimes {
 }
 
 export interface UptimeReading {
-  /** How many monitors are read at once. */
+  /** Number of monitors per read. */
   part: number;
   /** JSON by id; a monitor that was deleted meanwhile has none. */
   of: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;

@@ -34,7 +34,7 @@ export class MonitorForest<T extends TreeItem> {
   readonly roots: T[] = [];
   readonly #children = new Map<string, T[]>();
   readonly #known = new Map<string, T>();
-  /** The monitors of a forest stay as they are: they are counted once, whoever asks. */
+  /** Cached counts: the monitors of a forest never change. */
   readonly #tallies = new Map<unknown, Promise<ReadonlyMap<string, SubtreeCount>>>();
 
   private constructor(private readonly pause: () => Promise<void>) {}

@@ -60,13 +60,13 @@ export class ProbedMonitors {
     return { ...view, probe: (await this.deps.probes()?.of(view.source)) ?? null };
   }
 
-  /** What the answer says of fields of the probe that nobody knows (contract 00, envelope). */
+  /** Warns of unknown fields of the probe (contract 00, envelope). */
   warnings({ probe }: WithProbe): { warnings?: string[] } {
     const warnings = this.deps.probes()?.unknown(probe) ?? [];
     return warnings.length === 0 ? {} : { warnings };
   }
 
-  /** Null: nothing is to be written. @throws ServiceError validation_failed */
+  /** @returns null when nothing must be written. @throws ServiceError validation_failed */
   async #checkProbe(probe: unknown, source: string): Promise<{ save: () => Promise<void> } | null> {
     const probes = this.deps.probes();
     if (probe === undefined || (probe === null && probes === null)) return null;

@@ -16,7 +16,7 @@ import { LeftOutDocuments, type Warned } from '../../../ports/store/left-out.js'
 
 /** How old a snapshot may be when it is given out, counted from the beginning of its reading. */
 const MAX_AGE_MS = 2_000;
-/** A store that was read within this time is read anew for every question. */
+/** A store that is read within this time is read again for every request. */
 const FAST_READ_MS = 25;
 /** So many monitors are a small store, however busy the machine is. */
 const SMALL_STORE_MONITORS = 500;
@@ -57,7 +57,7 @@ export interface Snapshot<Row extends TreeItem = MonitorRow> extends Warned {
   at: string;
   /** By source. */
   rows: readonly Row[];
-  /** The hierarchy of all; made when it is asked for, once. */
+  /** The hierarchy of all monitors, built once on first use. */
   forest: () => Promise<MonitorForest<Row>>;
 }
 

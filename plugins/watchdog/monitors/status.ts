@@ -21,7 +21,7 @@ import { MonitorSnapshots, nextEventLoopTurn, type MonitorRow } from './snapshot
 import { maskView, Visibility, type HiddenSources } from '../tree/visibility.js';
 import { findReadable, LeftOutDocuments, unnamed, warned, type Warned } from '../../../ports/store/left-out.js';
 
-/** What `/status` answers at most at once, monitors and branches of the tree. */
+/** Maximum monitors and tree branches of one `/status` response. */
 const MAX_STATUS_ITEMS = 5_000;
 /** Rows that become bytes in one turn of the event loop. */
 const SLICE_ROWS = 500;
@@ -220,7 +220,7 @@ export class MonitorStatus {
     return groups.map(({ key }) => String(key)).toSorted();
   }
 
-  /** How many are down: every page asks, for the navigation. */
+  /** Counts the monitors that are down, for the navigation of every page. */
   countDown(): Promise<number> {
     return this.deps.monitors.count({ state: 'down' });
   }
@@ -269,11 +269,11 @@ function formatRow(row: MonitorRow, hidden: HiddenSources): string {
   return JSON.stringify(maskView(JSON.parse(row.json) as MonitorView, hidden));
 }
 
-/** The JSON of a monitor with its uptime, which is JSON as well; undefined: nobody asked. */
+/** Adds the uptime, which is JSON too, to a monitor's JSON; undefined when not requested. */
 const addUptime = (json: string, uptime: string | undefined): string =>
   uptime === undefined ? json : `${json.slice(0, -1)},"uptime":${uptime}}`;
 
-/** What says that there is more: on every page that was asked for, else only where something is left out. */
+/** Paging fields: always with a requested page, otherwise only when something is left out. */
 function buildPaging({ limit, cursor }: StatusQuery, next_cursor: string | null): object {
   if (limit !== undefined || cursor !== undefined) return { next_cursor, has_more: next_cursor !== null };
   return next_cursor === null ? {} : { truncated: true, next_cursor };

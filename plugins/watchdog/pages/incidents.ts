@@ -31,7 +31,7 @@ export const toIncidentRow = (incident: IncidentView): IncidentRow => ({
   alarm: incident.alarm_at !== null ? 'open' : incident.suppressed_by !== null ? 'suppressed' : 'none',
 });
 
-/** Where one who acknowledges came from: nobody loses the list that is worked through. */
+/** Returns the page from which the incident was acknowledged. */
 function getReturnPath(back: unknown, id: string, source: string): string {
   if (back === 'dashboard') return '/';
   return back === 'monitor' ? getMonitorPageHref(source) : getIncidentHref(id);

@@ -7,7 +7,7 @@ export interface Snippet {
 }
 
 /**
- * Beside a token.
+ * Snippets shown next to a token.
  * @param url `server.base_url` without a slash at its end
  * @param token or its placeholder, `$SVC_TOKEN`
  * @param timezone IANA, of the crontab

@@ -25,7 +25,7 @@ interface Ready {
 /** The store's requests go out between turns of the event loop. */
 const nextEventLoopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Answers the change sets that were written; the others met another write, or failed. */
+/** @returns the change sets that were written; the others conflicted or failed */
 export async function writeChangeSets(
   monitors: Collection<MonitorDoc>,
   pending: Iterable<PendingWrite>,
@@ -58,7 +58,7 @@ export async function writeChangeSets(
   return { won, errors };
 }
 
-/** Together; one by one where the store refuses the whole. Answers how many failed. */
+/** Writes in one batch, or one by one when the store rejects the batch. @returns the number that failed */
 async function writeReady(
   monitors: Collection<MonitorDoc>,
   ready: readonly Ready[],

@@ -84,7 +84,7 @@ export class MonitorOutbox {
     );
   }
 
-  /** Tells what a crash or a failed listener left behind. Answers how many monitors had something. */
+  /** Publishes entries left by a crash or a failed listener. @returns the number of monitors that had some */
   reconcile(filter: Filter = this.#buildLeftoverFilter(), signal?: AbortSignal): Promise<number> {
     return this.#outbox.reconcile(signal, filter);
   }

@@ -41,7 +41,7 @@ export class DownExplanations {
     @inject(Ancestry) private readonly ancestry: Ancestry,
   ) {}
 
-  /** Null: it is not down. @param probed it is asked by the service */
+  /** @returns null when it is not down. @param probed whether the service probes it */
   async explain(doc: MonitorDoc, probed: boolean): Promise<DownExplanation | null> {
     if (doc.state !== 'down') return null;
     const [around, changes] = await Promise.all([this.#loadSurroundings(doc), this.#listChanges(doc)]);

@@ -23,7 +23,7 @@ export class WebhookChoices {
     @inject(WebhookSecrets) private readonly secrets: WebhookSecrets,
   ) {}
 
-  /** What a webhook may ask for, beside `*`. */
+  /** Events that a webhook may subscribe to, in addition to `*`. */
   names(): SubscribableEvent[] {
     return listSubscribableEvents(this.deps.registered());
   }

@@ -9,7 +9,7 @@ import { DEPS, type WebhookDeps } from '../deps.js';
 import type { Delivery } from '../model/delivery.js';
 import { DeliveryLeases } from './leases.js';
 
-/** Deliveries that are read at once to learn which webhooks have something due. */
+/** Deliveries per read when finding webhooks with due deliveries. */
 const PAGE_SIZE = 200;
 
 export interface InFlight {

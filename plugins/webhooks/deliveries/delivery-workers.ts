@@ -12,7 +12,7 @@ import { Outcomes } from './outcomes.js';
 import { WebhookSender, VERDICTS } from '../sending/sender.js';
 import type { Webhook } from '../model/webhook.js';
 
-/** A worker takes this many at once while its receiver is quick. */
+/** Deliveries that a worker claims per batch while its receiver is fast. */
 const BATCH_SIZE = 16;
 const QUICK_ANSWER_MS = 250;
 /** Successes whose writes the next attempts do not wait for: they share a commit. */

@@ -3,7 +3,7 @@ import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
 import type { WebhookDeps } from '../deps.js';
 import { buildDeliveryId } from '../model/delivery.js';
 
-/** Webhooks that are looked through. */
+/** Maximum webhooks that are searched. */
 const MAX_DELIVERIES = 500;
 
 export async function listDeliveriesForEvent(

@@ -62,7 +62,7 @@ export class Fanout {
     if (to.length > 0) await this.#deliver(doc, to);
   }
 
-  /** Stores the deliveries, due at once; those that are there stay as they are. Never rejects. */
+  /** Stores the deliveries, due immediately; existing ones stay unchanged. Never rejects. */
   async #deliver(event: StoredEvent, to: readonly string[]): Promise<void> {
     const now = this.deps.clock.iso();
     try {

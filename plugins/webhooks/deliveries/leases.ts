@@ -87,7 +87,7 @@ export class DeliveryLeases {
     return n;
   }
 
-  /** Due at once. False when another process has taken it. */
+  /** Makes it due immediately. @returns false when another process has claimed it */
   async #release({ id, lease_by, lease_n }: Lease): Promise<boolean> {
     const update = { set: { next_at: isoOf(this.deps.clock.now()) }, unset: ['lease_by'] };
     return (await this.deps.deliveries.change({ id, lease_by, lease_n }, update)) !== null;

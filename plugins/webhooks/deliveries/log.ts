@@ -12,7 +12,7 @@ import { findReadable, type ReadablePage } from '../../../ports/store/left-out.j
 
 /** Both logs keep this long. */
 export const RETENTION_MS = 14 * 24 * 3_600_000;
-/** Removed at once, so that other writes pass between. */
+/** Deliveries removed per batch, so that other writes get their turn. */
 const CHUNK_SIZE = 1_000;
 /** A first attempt that is waited for longer than this says that the workers do not keep up. */
 const OVERDUE_AFTER_MS = 300_000;

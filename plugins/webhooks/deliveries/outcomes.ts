@@ -17,10 +17,10 @@ import type { Webhook } from '../model/webhook.js';
 const OUTCOMES = ['success', 'retrying', 'exhausted', 'held', 'blocked'] as const satisfies readonly DeliveryState[];
 type Outcome = (typeof OUTCOMES)[number];
 
-/** What an outcome sets beside the attempt itself. */
+/** Fields that an outcome sets in addition to the attempt. */
 type Next = { state: Outcome } & Partial<Pick<Delivery, 'failures' | 'counted' | 'held_at' | 'next_at'>>;
 
-/** What happens within this time happens at once. */
+/** Events within this time count as simultaneous. */
 const TIE_WINDOW_MS = 1_000;
 
 @injectable()

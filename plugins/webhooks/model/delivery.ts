@@ -62,7 +62,7 @@ export interface Delivery extends Doc {
 
 /** States in which a delivery waits for an attempt. */
 export const AWAITING_ATTEMPT: readonly DeliveryState[] = ['pending', 'retrying'];
-/** Attempts that are kept: the whole schedule and some redeliveries. */
+/** Attempts that are stored: the whole schedule and some redeliveries. */
 export const MAX_STORED_ATTEMPTS = 30;
 
 /**

@@ -44,7 +44,7 @@ export interface SubscribableEvent {
 }
 
 /**
- * What a webhook may ask for by name, beside `*`.
+ * Lists the events that a webhook may subscribe to by name, in addition to `*`.
  * @param registered the events of all installed plugins
  */
 export function listSubscribableEvents(registered: readonly string[]): SubscribableEvent[] {

@@ -20,7 +20,7 @@ const JITTER = 0.2;
 
 export interface FailedAttempt {
   status_code: number | null;
-  /** What `Retry-After` asks for, from the attempt on; null without it. */
+  /** Delay of `Retry-After`, from the attempt on, or null. */
   retry_after_ms: number | null;
 }
 

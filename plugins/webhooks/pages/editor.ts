@@ -6,7 +6,7 @@ import { readWebhookForm, getChosenEvents, getFormFields } from './form.js';
 import { writeAccess, crumb, params, title, to, type WebhookPageParts } from './shared.js';
 import { renderWithSecret } from './webhook.js';
 
-/** The form, of a new or a known webhook; with what was typed when it was refused. */
+/** Renders the form of a new or existing webhook, with the submitted values after an error. */
 async function renderEditor(
   { registry, choices }: WebhookPageParts,
   request: HttpRequest,

@@ -3,7 +3,7 @@ import type { LiveTopic } from '../../../ports/domain/live.js';
 import type { WebhookDeps } from '../deps.js';
 import type { WebhookServices } from '../services.js';
 
-/** The mark is for every reader, and told to none. */
+/** The mark is the same for every reader and never shown. */
 const UNRESTRICTED_READER = { kind: 'shared_key' } as const;
 
 /**

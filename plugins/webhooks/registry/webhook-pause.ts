@@ -62,14 +62,14 @@ export class WebhookPause {
     if (stored) await this.deps.webhooks.change({ id, disabled_event }, { unset: ['disabled_event'] });
   }
 
-  /** A success: the count begins again. */
+  /** Resets the failure count after a success. */
   async resetFailures(id: string): Promise<void> {
     const webhook = await this.deps.webhooks.get(id);
     if (webhook === null || webhook.failures === 0) return;
     await this.deps.webhooks.change({ id, enabled: true, failures: { gt: 0 } }, { set: { failures: 0 } });
   }
 
-  /** Holds what waits. */
+  /** Holds pending deliveries. */
   async hold(id: string): Promise<void> {
     const now = this.deps.clock.iso();
     await this.deps.deliveries.changeMany(
@@ -78,7 +78,7 @@ export class WebhookPause {
     );
   }
 
-  /** Frees what was held for less than a day; the rest has expired. */
+  /** Resumes deliveries held for less than a day; the rest expires. */
   async resume(webhook: Webhook): Promise<void> {
     const { deliveries, webhooks, clock } = this.deps;
     const now = clock.iso();
@@ -91,7 +91,7 @@ export class WebhookPause {
     await webhooks.change({ id: webhook.id, updated_at: webhook.updated_at }, { set: { resuming: false } });
   }
 
-  /** Finishes enablings, and announces what a crash kept from it. Answers the webhooks that were enabled. */
+  /** Completes enabling and announcing after a crash. @returns the webhooks that were enabled */
   async reconcile(): Promise<Webhook[]> {
     const silent = await this.deps.webhooks.find({ filter: { disabled_event: { exists: true } }, limit: 1000 });
     for (const webhook of silent.items) await this.#announce(webhook);
@@ -100,7 +100,7 @@ export class WebhookPause {
     return items;
   }
 
-  /** Ends what has been held for too long, also of webhooks that stay disabled. */
+  /** Expires deliveries held for too long, also of disabled webhooks. */
   async expire(): Promise<number> {
     const { deliveries, clock } = this.deps;
     return deliveries.changeMany(
