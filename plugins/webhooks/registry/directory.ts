@@ -1,7 +1,7 @@
 /**
- * The enabled webhooks as the store has them: read whole, for an event as they are after it, for an
- * attempt at most `CACHE_TTL_MS` ago. Under load there is one read at a time, whatever the number of callers. Rejected: a
- * read per attempt, a tenth of its cost; a longer lifetime, which would deliver to a webhook that another process has disabled.
+ * The enabled webhooks as the store has them: read whole; for an attempt, at most `CACHE_TTL_MS` ago.
+ * Concurrent callers share one read. Rejected: a read per attempt (its cost); a longer lifetime, which
+ * would deliver to a webhook that another process has disabled.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
