@@ -13,9 +13,9 @@ import type { Item, ItemAction } from '../../ports/domain/bugs.js';
 import type { ItemFacts } from '../../ports/domain/item-facts.js';
 import type { LiveTopic } from '../../ports/domain/live.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
-import { nameOfCaller } from './caller.js';
+import { getCallerName } from './caller.js';
 import type { Requests } from './requests.js';
-import { agentName, createBody, nameOf, SEVERITIES, type RuleFields } from './rule.js';
+import { agentName, createBody, formatRuleName, SEVERITIES, type RuleFields } from './rule.js';
 import type { RequestRules } from './rules.js';
 import type { AgentRuns } from './agent-runs.js';
 
@@ -56,7 +56,7 @@ export const topic = (runs: AgentRuns): LiveTopic => ({
 
 const typed = ({ body }: HttpRequest): Record<string, unknown> => ({ ...(body as object | null) });
 
-export const pages = (requests: Requests, rules: RequestRules, projects: ProjectDirectory): PageSpec[] => [
+export const buildDispatchPages = (requests: Requests, rules: RequestRules, projects: ProjectDirectory): PageSpec[] => [
   ...requestPages(requests),
   ...rulePages(rules, projects),
 ];
@@ -94,7 +94,7 @@ function rulePages(rules: RequestRules, projects: ProjectDirectory): PageSpec[] 
     const all = await rules.list(request.principal);
     const known = (await projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
     return new View('rules', {
-      rules: all.map((rule) => Object.assign({ name: nameOf(rule) }, rule)),
+      rules: all.map((rule) => Object.assign({ name: formatRuleName(rule) }, rule)),
       projects: [{ value: '', label: 'Every project' }, ...known],
       severities: [{ value: '', label: 'Any' }, ...SEVERITIES.map((value) => ({ value, label: value }))],
       form: problem === undefined ? { severity: 'high' } : typed(request),
@@ -121,7 +121,7 @@ function rulePages(rules: RequestRules, projects: ProjectDirectory): PageSpec[] 
       { path: RULES, title: 'Agent rules', access: member, creates: true },
       async (request) => {
         const fields = fromForm(createBody, typed(request)) as RuleFields & { agent: string };
-        await rules.create(request.principal, nameOfCaller(request.principal), fields);
+        await rules.create(request.principal, getCallerName(request.principal), fields);
         return new Redirect(RULES, { tone: 'success', message: 'The rule asks from now on.' });
       },
       view,

@@ -12,9 +12,9 @@ import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { TOKEN_PURPOSES, TOKENS } from '../../ports/domain/tokens.js';
 import { ATTEMPT_DATA, WEBHOOK_RECEIVERS } from '../../ports/domain/webhooks.js';
 import { ERRORS } from './errors.js';
-import { action, facts, pages, topic } from './pages.js';
+import { action, facts, buildDispatchPages, topic } from './pages.js';
 import { Requests } from './requests.js';
-import { routes } from './routes.js';
+import { buildDispatchRoutes } from './routes.js';
 import { RequestRules } from './rules.js';
 import { AgentRuns } from './agent-runs.js';
 import { AgentTokens, RECEIVERS } from './agent-tokens.js';
@@ -49,8 +49,8 @@ export default definePlugin({
       tokens: AgentTokens,
     });
     return {
-      routes: routes(requests, rules),
-      pages: pages(requests, rules, ctx.resolve(PROJECTS)),
+      routes: buildDispatchRoutes(requests, rules),
+      pages: buildDispatchPages(requests, rules, ctx.resolve(PROJECTS)),
       extensions: [
         extend(ITEM_ACTIONS, action),
         extend(ITEM_FACTS, facts(runs)),

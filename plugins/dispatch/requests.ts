@@ -13,9 +13,9 @@ import type { AttemptData } from '../../ports/domain/webhooks.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 import type { DomainEvent } from '../../ports/events.js';
 import type { Ids } from '../../ports/ids.js';
-import { nameOfCaller, ownProject } from './caller.js';
+import { getCallerName, getBoundProject } from './caller.js';
 import { refusal } from './errors.js';
-import { fits, nameOf } from './rule.js';
+import { matchesRequestRule, formatRuleName } from './rule.js';
 import { RequestRules } from './rules.js';
 import { AgentTokens } from './agent-tokens.js';
 import { AgentRuns, type RunView, type AgentProgress } from './agent-runs.js';
@@ -44,7 +44,7 @@ export class Requests implements AttemptData {
   /** The item, for a caller who may know of it. @throws ServiceError not_found */
   async need(principal: Principal, name: string): Promise<Item> {
     const item = await this.items.get(name);
-    const own = ownProject(principal);
+    const own = getBoundProject(principal);
     if (item === null || (own !== null && own !== item.project)) throw notFound('item with this id');
     return item;
   }
@@ -57,7 +57,7 @@ export class Requests implements AttemptData {
   ): Promise<{ item: Item; request: RunView | null }> {
     const item = await this.need(principal, name);
     const asked = agent || item.target_agent || ANY_AGENT;
-    const request = { key: this.ids.uuid(), agent: asked, actor: nameOfCaller(principal), rule: null };
+    const request = { key: this.ids.uuid(), agent: asked, actor: getCallerName(principal), rule: null };
     await this.#ask(item, { ...request, check: () => this.#checkReceiver(item.project) });
     return { item: await this.need(principal, item.id), request: await this.runs.of(item.id) };
   }
@@ -69,11 +69,11 @@ export class Requests implements AttemptData {
     if (item === null) return;
     const asked = new Set<string>();
     for (const rule of rules) {
-      if (asked.has(rule.agent) || !fits(rule, item)) continue;
+      if (asked.has(rule.agent) || !matchesRequestRule(rule, item)) continue;
       asked.add(rule.agent);
       const key = `rule ${rule.id} ${item.regression_count} ${item.reopened_at ?? ''}`;
       try {
-        await this.#ask(item, { key, agent: rule.agent, actor: null, rule: nameOf(rule) });
+        await this.#ask(item, { key, agent: rule.agent, actor: null, rule: formatRuleName(rule) });
       } catch (error) {
         if (!(error instanceof ServiceError) || !PASSED.has(error.code)) throw error;
       }
@@ -102,7 +102,7 @@ export class Requests implements AttemptData {
   async told(principal: Principal, name: string, told: AgentProgress): Promise<RunView | null> {
     const item = await this.need(principal, name);
     await this.items.refuseSecrets({ note: told.note });
-    await this.runs.told(item.id, item.project, told, item.claim?.agent ?? nameOfCaller(principal));
+    await this.runs.told(item.id, item.project, told, item.claim?.agent ?? getCallerName(principal));
     return this.runs.of(item.id);
   }
 

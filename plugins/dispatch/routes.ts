@@ -1,7 +1,7 @@
 /** Asking for agents, and the rules that ask (contract 70: `agent.requested`). */
 import joi from 'joi';
 import { created, deleted, named, whole, type RouteSpec } from '../../kernel/contract.js';
-import { nameOfCaller } from './caller.js';
+import { getCallerName } from './caller.js';
 import type { Requests } from './requests.js';
 import { agentName, changeBody, createBody, ruleShape, type RuleFields } from './rule.js';
 import type { RequestRules } from './rules.js';
@@ -31,7 +31,7 @@ const runShape = named(
 const runAnswer = named('AgentRunAnswer', whole({ request: runShape.allow(null) }));
 const ruleAnswer = named('RequestRuleAnswer', whole({ rule: ruleShape }));
 
-export const routes = (requests: Requests, rules: RequestRules): RouteSpec[] => [
+export const buildDispatchRoutes = (requests: Requests, rules: RequestRules): RouteSpec[] => [
   ...itemRoutes(requests),
   ...ruleRoutes(rules),
 ];
@@ -124,7 +124,9 @@ const ruleRoutes = (rules: RequestRules): RouteSpec[] => [
     output: ruleAnswer,
     errors: ['unknown_project', 'conflict'],
     handle: async ({ principal, body }) =>
-      created({ rule: await rules.create(principal, nameOfCaller(principal), body as RuleFields & { agent: string }) }),
+      created({
+        rule: await rules.create(principal, getCallerName(principal), body as RuleFields & { agent: string }),
+      }),
   },
   {
     method: 'PATCH',

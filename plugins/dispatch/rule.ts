@@ -27,14 +27,14 @@ export interface RuleFields {
 const GRAVE: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
 export const SEVERITIES = GRAVE;
 
-export function fits(rule: RequestRule, item: Pick<Item, 'project' | 'severity' | 'tags'>): boolean {
+export function matchesRequestRule(rule: RequestRule, item: Pick<Item, 'project' | 'severity' | 'tags'>): boolean {
   if (!rule.enabled || (rule.project !== null && rule.project !== item.project)) return false;
   if (rule.severity !== null && GRAVE.indexOf(item.severity) < GRAVE.indexOf(rule.severity)) return false;
   return rule.tag === null || item.tags.includes(rule.tag);
 }
 
 /** As history names it: `critical of shop tagged checkout`. */
-export function nameOf({ project, severity, tag }: RequestRule): string {
+export function formatRuleName({ project, severity, tag }: RequestRule): string {
   const grave = severity === null ? 'all items' : severity === 'critical' ? 'critical' : `${severity} or graver`;
   return [grave, project === null ? '' : `of ${project}`, tag === null ? '' : `tagged ${tag}`]
     .filter(Boolean)

@@ -6,7 +6,7 @@ import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js'
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Collection } from '../../ports/store.js';
-import { ownProject } from './caller.js';
+import { getBoundProject } from './caller.js';
 import type { RequestRule, RuleFields } from './rule.js';
 
 /** All of them are kept in memory. */
@@ -28,7 +28,7 @@ export class RequestRules {
 
   /** The oldest first; a token that is bound to a project sees that project's alone. */
   async list(principal: Principal | null): Promise<RequestRule[]> {
-    const own = principal === null ? null : ownProject(principal);
+    const own = principal === null ? null : getBoundProject(principal);
     const filter = own === null ? {} : { project: own };
     return (await this.rows.find({ filter, sort: [['id', 'asc']], limit: MAX_REQUEST_RULES })).items;
   }
@@ -88,11 +88,16 @@ export class RequestRules {
   }
 
   async #need(principal: Principal, id: string): Promise<RequestRule> {
-    return owned(ownProject(principal), await this.rows.get(id), (rule) => rule.project, `rule ${id.slice(0, 64)}`);
+    return owned(
+      getBoundProject(principal),
+      await this.rows.get(id),
+      (rule) => rule.project,
+      `rule ${id.slice(0, 64)}`,
+    );
   }
 
   async #project(principal: Principal, slug: string | null): Promise<string | null> {
-    requireProject(ownProject(principal), slug);
+    requireProject(getBoundProject(principal), slug);
     if (slug === null || (await this.projects.get(slug)) !== null) return slug;
     throw unknownProject(slug);
   }

@@ -4,7 +4,7 @@ import { named } from '../../kernel/contract.js';
 import type { Recorded } from '../../ports/domain/bugs.js';
 import type { ErrorAnswer, PublicAnswer } from '../../ports/domain/errors.js';
 
-export function answerOf(done: Recorded, truncated: string[]): ErrorAnswer {
+export function toErrorAnswer(done: Recorded, truncated: string[]): ErrorAnswer {
   const { group } = done;
   return {
     id: done.id,
@@ -26,7 +26,7 @@ export function answerOf(done: Recorded, truncated: string[]): ErrorAnswer {
 }
 
 /** The fields that a public key may see: no text that others wrote, and no state (contract 21, intake). */
-export const publicAnswerOf = (done: Recorded, truncated: string[]): PublicAnswer => ({
+export const toPublicAnswer = (done: Recorded, truncated: string[]): PublicAnswer => ({
   id: done.id,
   ref: done.ref,
   created: done.created,

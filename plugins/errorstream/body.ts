@@ -115,7 +115,7 @@ const list = joi
   .description('Each as a single report');
 
 /**
- * One report, or a list of them. The elements of a list are checked later, one by one (`element`), so that a bad
+ * One report, or a list of them. The elements of a list are checked later, one by one (`parseElement`), so that a bad
  * element does not fail the others. openapi.json has the single report: no client in Go or Java has a type for both.
  * The condition separates objects from lists, so each form gets its own errors.
  */
@@ -130,7 +130,7 @@ const checked = errorBody.prefs({
 });
 
 /** One element of a list: the body, or its errors by field. */
-export function element(value: unknown): { body: ErrorBody } | { fields: Record<string, string> } {
+export function parseElement(value: unknown): { body: ErrorBody } | { fields: Record<string, string> } {
   const { value: body, error } = checked.validate(value) as { value: ErrorBody; error?: joi.ValidationError };
   if (error === undefined) return { body };
   const fields: Record<string, string> = {};

@@ -18,15 +18,18 @@ const MAX_TEXT_LENGTH = 16_384;
 const GROUPED_AS = 'user feedback';
 
 /** With who says it and where, so that somebody can answer. */
-export function feedbackText({ name, email, url, message }: FeedbackReport): string {
+export function formatFeedback({ name, email, url, message }: FeedbackReport): string {
   const who = [name, email && `<${email}>`].filter(Boolean).join(' ');
   return cutText([who, url, message].filter(Boolean).join('\n'), MAX_TEXT_LENGTH);
 }
 
 /** The bug, and what its occurrence keeps: a repeated one, or one beyond a key's budget, has no description. */
-export function feedbackBug(given: FeedbackReport, sender: ErrorSender): { report: Report; details: () => Details } {
+export function buildFeedbackReport(
+  given: FeedbackReport,
+  sender: ErrorSender,
+): { report: Report; details: () => Details } {
   const { project, id, event_id, message, name, email, url } = given;
-  const description = feedbackText(given);
+  const description = formatFeedback(given);
   const environment = short(given.environment);
   const report: Report = {
     type: 'bug',

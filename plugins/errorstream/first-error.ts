@@ -1,7 +1,7 @@
 /** The command that reports a first error; every empty page shows it. Pure. */
 
 /** @param baseUrl `server.base_url` @param given the project, and the token or the variable that holds it */
-export function firstErrorCommand(
+export function buildFirstErrorCommand(
   baseUrl: string,
   { project, token }: { project: string; token: string } = { project: 'shop', token: '$SVC_TOKEN' },
 ): string {

@@ -16,11 +16,11 @@ import type {
   PublicAnswer,
 } from '../../ports/domain/errors.js';
 import type { TokenPrincipal } from '../../ports/http.js';
-import { answerOf, publicAnswerOf } from './answer.js';
-import { element, type ErrorBody } from './body.js';
-import { feedbackBug, feedbackText } from './feedback.js';
+import { toErrorAnswer, toPublicAnswer } from './answer.js';
+import { parseElement, type ErrorBody } from './body.js';
+import { buildFeedbackReport, formatFeedback } from './feedback.js';
 import { MinifiedTraces } from './minified.js';
-import { reportOf } from './report.js';
+import { toErrorReport } from './report.js';
 
 /** What a part of a list weighs at the most, about as many characters. */
 const PART = 400_000;
@@ -69,16 +69,16 @@ export class ErrorReportIntake implements ErrorIntake {
     const { project, id, event_id } = given;
     const intake_key = sender.intake === true ? sender.id : null;
     if (event_id !== null) {
-      const about = { project, event_ref: event_id, client_ref: id, intake_key, text: feedbackText(given) };
+      const about = { project, event_ref: event_id, client_ref: id, intake_key, text: formatFeedback(given) };
       if (await this.bugs.feedback(about)) return;
     }
-    const { report, details } = feedbackBug(given, sender);
+    const { report, details } = buildFeedbackReport(given, sender);
     await this.bugs.record(report, { details });
   }
 
   /** Every intake ends here (ports/domain/errors.ts). */
   async record(body: ErrorBody | ErrorReport, sender: ErrorSender, stated?: () => ErrorDetails): Promise<IntakeAnswer> {
-    const { report, details, truncated } = reportOf(body, sender, this.clock.now(), stated);
+    const { report, details, truncated } = toErrorReport(body, sender, this.clock.now(), stated);
     return shown(await this.bugs.record(report, { details }), sender, truncated);
   }
 
@@ -130,7 +130,7 @@ export class ErrorReportIntake implements ErrorIntake {
   }
 
   async #read(value: unknown, caller: TokenCaller): Promise<ReadElement | Failed> {
-    const given = element(value);
+    const given = parseElement(value);
     if ('fields' in given) {
       this.refused('app');
       return { error: { code: 'validation_failed', message: 'Some fields are wrong.', fields: given.fields } };
@@ -139,7 +139,7 @@ export class ErrorReportIntake implements ErrorIntake {
       const sender = senderOf(given.body, caller);
       const readable = this.minified.readable(given.body);
       const body = readable === null ? given.body : await readable;
-      return { ...reportOf(body, sender, this.clock.now()), sender };
+      return { ...toErrorReport(body, sender, this.clock.now()), sender };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return this.#refusal(error);
@@ -177,7 +177,7 @@ function senderOf({ project }: ErrorBody, { principal, address }: TokenCaller): 
 }
 
 const shown = (done: Recorded, { intake }: ErrorSender, truncated: string[]): IntakeAnswer =>
-  intake === true ? publicAnswerOf(done, truncated) : answerOf(done, truncated);
+  intake === true ? toPublicAnswer(done, truncated) : toErrorAnswer(done, truncated);
 
 /** One part as a rule. */
 function partsOf(elements: readonly unknown[]): unknown[][] {

@@ -21,8 +21,8 @@ import type { Logger } from '../../ports/logger.js';
 import type { Json } from '../../ports/store.js';
 import { cutHead, cutObject, cutStack } from './limits/cut.js';
 import { LIMITS } from './report.js';
-import { FIND_REWRITER, RAW, sourceOf } from './minified.js';
-import { findFramesOfScripts, writtenBack, type TextFrame } from './trace-lines.js';
+import { FIND_REWRITER, RAW, formatSourceLines } from './minified.js';
+import { findFramesOfScripts, replaceFrames, type TextFrame } from './trace-lines.js';
 
 /** Occurrences read at a time: they are large. */
 const BATCH_SIZE = 20;
@@ -140,9 +140,9 @@ function rewrittenBy(
   }
   if (frames === null && inText.some((position) => position !== null))
     rest['raw_stack_trace'] ??= (stack_trace ?? '').slice(0, RAW);
-  if (own !== null) Object.assign(rest, sourceOf(own));
+  if (own !== null) Object.assign(rest, formatSourceLines(own));
   return {
-    stack_trace: stack_trace === null ? null : cutStack(writtenBack(stack_trace, text, inText), LIMITS.stack_trace),
+    stack_trace: stack_trace === null ? null : cutStack(replaceFrames(stack_trace, text, inText), LIMITS.stack_trace),
     context: Object.keys(rest).length === 0 ? null : cutObject(rest as { [key: string]: Json }, LIMITS.context),
     place:
       own === null
@@ -181,7 +181,7 @@ function rewrittenFrame(frame: Json, raw: readonly RawFrame[], positions: readon
     lineno: position.line,
     ...(position.function !== null && { function: position.function }),
     in_app: kept['in_app'] !== false && !VENDOR_PATH.test(position.file),
-    ...sourceOf(position),
+    ...formatSourceLines(position),
     ...(locals !== undefined && { locals }),
   };
 }

@@ -9,7 +9,7 @@ import type { FrameRewriter, LateFrames, RewrittenFrames } from '../../ports/dom
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
 import type { Json } from '../../ports/store.js';
 import type { ErrorBody } from './body.js';
-import { framesIn, writtenBack, type TextFrame } from './trace-lines.js';
+import { findScriptFrames, replaceFrames, type TextFrame } from './trace-lines.js';
 
 /** Who rewrites frames; undefined where nobody does. */
 export const FIND_REWRITER = token<() => FrameRewriter | undefined>('errorstream.frames');
@@ -29,7 +29,7 @@ export class MinifiedTraces {
     const trace = body.stack_trace ?? '';
     const rewriter = trace === '' ? undefined : this.rewriter();
     if (rewriter === undefined || rewriter.hasNone(body.project)) return null;
-    const frames = framesIn(trace);
+    const frames = findScriptFrames(trace);
     return frames.length === 0 ? null : this.#rewritten(rewriter, body, trace, frames);
   }
 
@@ -73,11 +73,11 @@ function fieldsOf(
   const shown = positions[at] ?? null;
   const { context } = body;
   return {
-    stack_trace: writtenBack(trace, frames, positions),
+    stack_trace: replaceFrames(trace, frames, positions),
     context: {
       ...context,
       raw_stack_trace: trace.slice(0, RAW),
-      ...(shown !== null && context?.['source'] === undefined && sourceOf(shown)),
+      ...(shown !== null && context?.['source'] === undefined && formatSourceLines(shown)),
     },
     ...(shown !== null && { file: shown.file, file_path: null, line: shown.line, line_no: null }),
     // The function that the reporter states is the minified one.
@@ -104,7 +104,7 @@ function lateOf(
 }
 
 /** Lines of source by their numbers, as the intake of SDKs has them. */
-export function sourceOf({ line, source }: SourcePosition): { source?: Json } {
+export function formatSourceLines({ line, source }: SourcePosition): { source?: Json } {
   if (source === null) return {};
   const first = line - source.before.length;
   const lines = [...source.before, source.line, ...source.after];

@@ -6,8 +6,8 @@ import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '..
 import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
 import { headlineOf } from '../../lib/text/error-title.js';
 import { grouped } from '../../lib/text/grouped.js';
-import { firstErrorCommand } from './first-error.js';
-import { ignoreLink, MUTE_FORM } from './rules/ignore-link.js';
+import { buildFirstErrorCommand } from './first-error.js';
+import { getIgnoreLink, MUTE_FORM } from './rules/ignore-link.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import { warned } from '../../ports/store/left-out.js';
 
@@ -129,7 +129,7 @@ interface Row extends ErrorGroup, ReturnType<typeof headlineOf> {
 
 /** Adds to the group, which is the page's own: a spread of so many fields costs ten times as much. */
 const rowOf = (group: ErrorGroup): Row =>
-  Object.assign(group, headlineOf(group.title, group.exception_class), { mute: ignoreLink(group) });
+  Object.assign(group, headlineOf(group.title, group.exception_class), { mute: getIgnoreLink(group) });
 
 async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, request: HttpRequest): Promise<View> {
   const given = request.query as Query;
@@ -158,12 +158,12 @@ async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, req
     statuses: STATUSES,
     sorts: SORTS,
     projects: known.map(({ slug, name }) => ({ value: slug, label: name })),
-    command: firstErrorCommand(baseUrl()),
+    command: buildFirstErrorCommand(baseUrl()),
     ...warned(page),
   });
 }
 
-export function pages(deps: ErrorPageDeps): PageSpec[] {
+export function buildErrorPages(deps: ErrorPageDeps): PageSpec[] {
   return [
     {
       path: '/errors',
@@ -201,7 +201,7 @@ export function pages(deps: ErrorPageDeps): PageSpec[] {
   ];
 }
 
-export function panels({ groups }: ErrorPageDeps): PanelSpec[] {
+export function buildErrorPanels({ groups }: ErrorPageDeps): PanelSpec[] {
   return [
     {
       id: 'errorstream.hours',

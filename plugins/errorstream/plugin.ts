@@ -12,19 +12,19 @@ import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { ERRORS } from './errors.js';
-import { firstErrorCommand } from './first-error.js';
+import { buildFirstErrorCommand } from './first-error.js';
 import { LATE_FRAME_LOG, LateFrameJob } from './late-frames.js';
 import { FIND_REWRITER } from './minified.js';
 import { ErrorReportIntake } from './intake.js';
-import { pages, panels, type ErrorPageDeps } from './pages.js';
-import { routes } from './routes.js';
+import { buildErrorPages, buildErrorPanels, type ErrorPageDeps } from './pages.js';
+import { buildErrorRoutes } from './routes.js';
 import { COLLECTIONS, MIGRATIONS } from './rules/collections.js';
-import { ignoreLink, MUTE_FORM } from './rules/ignore-link.js';
-import { rulePages } from './rules/pages.js';
+import { getIgnoreLink, MUTE_FORM } from './rules/ignore-link.js';
+import { buildIgnoreRulePages } from './rules/pages.js';
 import type { IgnoreRule } from './rules/rule.js';
 import { ruleSearch } from './rules/search.js';
-import { ruleRoutes } from './rules/routes.js';
-import { buildRules, ruleDeps, ruleJobs } from './rules/services.js';
+import { buildIgnoreRuleRoutes } from './rules/routes.js';
+import { buildRules, createRuleDeps, buildRuleJobs } from './rules/services.js';
 
 export default definePlugin({
   id: 'errorstream',
@@ -57,13 +57,13 @@ export default definePlugin({
     ctx.bind(FIND_REWRITER, () => ctx.find(FRAME_REWRITER));
     ctx.bind(LATE_FRAME_LOG, ctx.log);
     const { intake, lateFrames } = ctx.services({ intake: ErrorReportIntake, lateFrames: LateFrameJob });
-    const rules = buildRules(ctx, ruleDeps(ctx));
+    const rules = buildRules(ctx, createRuleDeps(ctx));
     return {
-      routes: [...routes(intake), ...ruleRoutes(rules.registry)],
-      pages: [...pages(page), ...rulePages(rules.registry, ctx.clock, ctx.resolve(ITEMS))],
-      panels: panels(page),
+      routes: [...buildErrorRoutes(intake), ...buildIgnoreRuleRoutes(rules.registry)],
+      pages: [...buildErrorPages(page), ...buildIgnoreRulePages(rules.registry, ctx.clock, ctx.resolve(ITEMS))],
+      panels: buildErrorPanels(page),
       jobs: [
-        ...ruleJobs(rules),
+        ...buildRuleJobs(rules),
         {
           name: 'late_frames',
           everyMs: 30_000,
@@ -92,7 +92,7 @@ export default definePlugin({
           label: 'Ignore like this…',
           icon: 'filter-off',
           shortcut: 'i',
-          href: ignoreLink,
+          href: getIgnoreLink,
           mute: MUTE_FORM,
         }),
         extend(FIRST_STEPS, {
@@ -102,7 +102,7 @@ export default definePlugin({
           text: 'Equal errors become one item with a counter. Any language that speaks HTTP works, and every Sentry SDK.',
           page: { label: 'Error stream', href: '/errors' },
           done: async () => (await page.groups.list({ limit: 1 })).items.length > 0,
-          command: (given) => firstErrorCommand(given.baseUrl, given),
+          command: (given) => buildFirstErrorCommand(given.baseUrl, given),
           token: { name: 'first error', scopes: ['bugtracker:report'] },
         }),
       ],

@@ -133,7 +133,7 @@ export interface ReadReport {
  * @param details what a plugin states beside the body, in place of the body's own
  * @throws ServiceError validation_failed when message and class are both empty
  */
-export function reportOf(
+export function toErrorReport(
   body: ErrorBody & Stated,
   sender: ErrorSender,
   received: number,

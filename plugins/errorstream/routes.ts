@@ -6,7 +6,7 @@ import { reportOutput } from './answer.js';
 import { intakeBody, type ErrorBody } from './body.js';
 import type { ErrorReportIntake } from './intake.js';
 
-export const routes = (intake: ErrorReportIntake): RouteSpec[] => [
+export const buildErrorRoutes = (intake: ErrorReportIntake): RouteSpec[] => [
   {
     method: 'POST',
     path: '/api/errors/v1/report',
@@ -22,14 +22,14 @@ export const routes = (intake: ErrorReportIntake): RouteSpec[] => [
     output: reportOutput,
     errors: ['unknown_project'],
     cors: true,
-    limits: { rate: 'intake', space: true, inflate: true, cost: costOf },
+    limits: { rate: 'intake', space: true, inflate: true, cost: countReports },
     onRefused: () => intake.refused('app'),
     handle: (request) => handle(intake, request),
   },
 ];
 
 /** Each element of a list counts (contract 00, limits). */
-export const costOf = (body: unknown): number => (Array.isArray(body) ? body.length : 1);
+export const countReports = (body: unknown): number => (Array.isArray(body) ? body.length : 1);
 
 async function handle(intake: ErrorReportIntake, { body, principal, address }: HttpRequest): Promise<Reply> {
   const caller = { principal: tokenOf(principal), address };

@@ -18,7 +18,7 @@ const PLACE = /:(\d{1,9}):(\d{1,9})\)?\s{0,4}$/;
 const SCRIPT = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s()]{1,1900}\.[cm]?js$/i;
 
 /** The frames whose script has an address. */
-export function framesIn(trace: string): TextFrame[] {
+export function findScriptFrames(trace: string): TextFrame[] {
   // Most traces name files: they need no look at their lines.
   return trace.includes('://') ? framesOf(trace, scriptOf) : [];
 }
@@ -58,7 +58,7 @@ function ofOthers(body: string): [name: string, file: string] {
 }
 
 /** The trace with its frames where the sources have them; null leaves a frame as it is. */
-export function writtenBack(
+export function replaceFrames(
   trace: string,
   frames: readonly TextFrame[],
   positions: readonly (SourcePosition | null)[],

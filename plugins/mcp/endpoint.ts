@@ -1,6 +1,6 @@
 /** `POST /mcp`: the transport's checks before the protocol begins (origin, media types, JSON, batches). */
 import { Reply, type HttpRequest } from '../../kernel/contract.js';
-import { acceptsJson, isJson, mayBatch, originFits } from './headers.js';
+import { acceptsJson, isJson, allowsBatches, isOriginAllowed } from './headers.js';
 import { BadMessage, INVALID_REQUEST, readMessage } from './message.js';
 import type { Protocol } from './protocol.js';
 
@@ -26,7 +26,7 @@ export class Endpoint {
 
   readonly handle = async (request: HttpRequest): Promise<Reply> => {
     const { headers } = request;
-    if (!originFits(headers['origin'], this.parts.baseUrl(), this.parts.allowedOrigins)) {
+    if (!isOriginAllowed(headers['origin'], this.parts.baseUrl(), this.parts.allowedOrigins)) {
       return refusal(403, REFUSED, 'Pages of this origin may not call; see mcp.allowed_origins.');
     }
     if (!acceptsJson(headers['accept'])) return refusal(406, REFUSED, 'Answers are application/json; accept it.');
@@ -34,7 +34,7 @@ export class Endpoint {
     const read = readMessage(request.body as Uint8Array);
     if (read instanceof BadMessage) return refusal(400, read.code, read.message);
     if (Array.isArray(read.body)) {
-      if (!mayBatch(headers['mcp-protocol-version'])) {
+      if (!allowsBatches(headers['mcp-protocol-version'])) {
         return refusal(400, INVALID_REQUEST, 'Invalid request: this protocol revision has no batches.');
       }
       if (read.body.length === 0) return new Reply(202, null);

@@ -13,7 +13,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u{FE00}-\u{FE0E}\u{E0100}-\u{E01
 const MARK = /<(?=\/?untrusted)/gi;
 
 /** The text with its invisible characters written as `\u{202e}`, line ends as `\n`, and tabs kept. */
-export function visible(text: string): string {
+export function escapeInvisible(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
     .replace(UNSEEN, (unseen) =>
@@ -23,7 +23,7 @@ export function visible(text: string): string {
 }
 
 /** The first `most` characters of the visible text. */
-export const shortened = (text: string, most: number): string => cut(visible(cut(text, most)), most);
+export const truncateVisible = (text: string, most: number): string => cut(escapeInvisible(cut(text, most)), most);
 
 /** Never splits a surrogate pair. */
 function cut(text: string, most: number): string {

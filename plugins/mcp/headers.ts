@@ -5,7 +5,7 @@
 /** Revisions with batches; later ones removed them. A missing header means 2025-03-26. */
 const WITH_BATCHES = new Set(['2024-11-05', '2025-03-26']);
 
-export const mayBatch = (revision: string | undefined): boolean =>
+export const allowsBatches = (revision: string | undefined): boolean =>
   revision === undefined || WITH_BATCHES.has(revision.trim());
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -15,7 +15,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
  * sends its own. Allowed: no origin, the service's own, any loopback origin while the service itself is on loopback,
  * and the configured ones.
  */
-export function originFits(origin: string | undefined, baseUrl: string, allowed: readonly string[]): boolean {
+export function isOriginAllowed(origin: string | undefined, baseUrl: string, allowed: readonly string[]): boolean {
   if (origin === undefined) return true;
   const given = urlOf(origin);
   const own = urlOf(baseUrl);

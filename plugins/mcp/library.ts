@@ -13,7 +13,7 @@ const PARTS: readonly (() => unknown)[] = [
 ];
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-export async function library(): Promise<typeof Sdk> {
+export async function loadMcpLibrary(): Promise<typeof Sdk> {
   // This file has brought most of the library with it.
   await turn();
   for (const load of PARTS) {

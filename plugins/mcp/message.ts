@@ -69,7 +69,7 @@ function isBounded(root: object): boolean {
 }
 
 /** The number of calls in a body. Only a body that begins like a batch is parsed. */
-export function messagesIn(bytes: Uint8Array): number {
+export function countMessages(bytes: Uint8Array): number {
   const first = bytes.find((byte) => byte > 0x20);
   if (first !== 0x5b) return 1;
   const read = readMessage(bytes);

@@ -4,7 +4,7 @@
  * else is marked, so a field that was forgotten is marked too.
  */
 import { UserText } from '../../ports/tools.js';
-import { shortened, type Fence } from './fence.js';
+import { truncateVisible, type Fence } from './fence.js';
 
 /** Ids, states, times, slugs, tokens. */
 const WORD = /^[\w.:+@/=~-]{0,64}$/;
@@ -113,7 +113,7 @@ class Marker {
   }
 
   #shown(value: string, field: string): string {
-    const text = shortened(value, Math.min(this.limits.text, Math.max(MIN_TEXT_LENGTH, this.#left)));
+    const text = truncateVisible(value, Math.min(this.limits.text, Math.max(MIN_TEXT_LENGTH, this.#left)));
     this.#left -= text.length;
     if (text.length < value.length) this.cut.push({ field, shown: text.length, length: value.length });
     return text;

@@ -9,7 +9,7 @@ import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { Endpoint } from './endpoint.js';
 import { FirstCall } from './first-call.js';
-import { messagesIn } from './message.js';
+import { countMessages } from './message.js';
 import { Protocol } from './protocol.js';
 import { Toolbox } from './toolbox.js';
 
@@ -41,7 +41,7 @@ export default definePlugin<McpConfig>({
     /** For the first message, and not where no agent calls. */
     const load = async (): Promise<Protocol> =>
       new Protocol({
-        sdk: await (await import('./library.js')).library(),
+        sdk: await (await import('./library.js')).loadMcpLibrary(),
         tools: () => (toolbox ??= new Toolbox(system.tools())),
         version: ctx.app.version,
         log: ctx.log,
@@ -85,7 +85,7 @@ export default definePlugin<McpConfig>({
           access: { anyToken: true },
           // JSON-RPC has its own schemas and is no operation of the REST interface.
           hidden: true,
-          limits: { payload: 'raw', cost: (body) => messagesIn(body as Uint8Array) },
+          limits: { payload: 'raw', cost: (body) => countMessages(body as Uint8Array) },
           handle: endpoint.handle,
         },
       ],

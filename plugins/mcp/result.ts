@@ -4,7 +4,7 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { RouteAnswer, RouteTool } from '../../ports/tools.js';
-import { Fence, visible } from './fence.js';
+import { Fence, escapeInvisible } from './fence.js';
 import { NOTICE } from './guide.js';
 import { markOutsideText, type Limits, type MarkedAnswer } from './outside-text.js';
 
@@ -24,7 +24,7 @@ export interface Shape extends Pick<RouteTool, 'answer' | 'refusal'> {
   textLimit?: number;
 }
 
-export function toolResult(
+export function buildToolResult(
   answer: RouteAnswer,
   { outside = [], textLimit = TEXT, answer: shape = (all) => ({ ...all }), refusal }: Shape = {},
 ): CallToolResult {
@@ -50,13 +50,16 @@ function refusedResult(
   const wait = Number(headers['retry-after']);
   const error = {
     code,
-    message: visible(String(message)),
+    message: escapeInvisible(String(message)),
     ...(fields !== undefined && {
       fields: Object.fromEntries(
-        Object.entries(fields as Record<string, string>).map(([name, text]) => [visible(name), visible(text)]),
+        Object.entries(fields as Record<string, string>).map(([name, text]) => [
+          escapeInvisible(name),
+          escapeInvisible(text),
+        ]),
       ),
     }),
-    ...(typeof takes === 'string' && { takes: visible(takes) }),
+    ...(typeof takes === 'string' && { takes: escapeInvisible(takes) }),
     ...(Number.isFinite(wait) && { retry_after_seconds: wait }),
     ...marked.data,
   };

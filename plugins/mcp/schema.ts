@@ -27,15 +27,17 @@ const LEFT_OUT = new Set([
 const said = (choice: unknown): boolean => choice !== null && choice !== '';
 
 /** The schema without keywords that do not help a caller; `description` and `default` stay. */
-export function lean(schema: Schema): Schema {
+export function simplifySchema(schema: Schema): Schema {
   const out: Schema = {};
   for (const [keyword, value] of Object.entries(oneOf(schema))) {
     if (LEFT_OUT.has(keyword)) continue;
     if (keyword === 'properties' && isSchema(value))
-      out[keyword] = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, lean(one as Schema)]));
+      out[keyword] = Object.fromEntries(
+        Object.entries(value).map(([name, one]) => [name, simplifySchema(one as Schema)]),
+      );
     else if (keyword === 'enum' && Array.isArray(value)) out[keyword] = value.filter(said);
     else if (keyword === 'type' && Array.isArray(value)) out[keyword] = typeIn(value);
-    else out[keyword] = isSchema(value) ? lean(value) : value;
+    else out[keyword] = isSchema(value) ? simplifySchema(value) : value;
   }
   if (out['type'] === 'array') out['items'] ??= { type: 'string' };
   else delete out['items'];

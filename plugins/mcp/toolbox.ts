@@ -2,8 +2,8 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import type { HttpRequest } from '../../ports/http.js';
 import type { RouteAnswer, RouteTool, RouteTools } from '../../ports/tools.js';
-import { MAX_TEXT_LENGTH, TEXT, toolResult } from './result.js';
-import { lean } from './schema.js';
+import { MAX_TEXT_LENGTH, TEXT, buildToolResult } from './result.js';
+import { simplifySchema } from './schema.js';
 
 const MIN_TEXT_LENGTH = 200;
 /** The only argument that is not the route's own: how much of each long text is shown. For tools that only read. */
@@ -28,10 +28,10 @@ export class Toolbox {
     const { [TEXT_LIMIT]: asked, ...rest } = args;
     const own = takesTextLimit(route);
     const limit = own ? (asked ?? TEXT) : (route.textLimit ?? TEXT);
-    if (!isLimit(limit)) return toolResult(wrongLimit(request.id));
+    if (!isLimit(limit)) return buildToolResult(wrongLimit(request.id));
     const answer = await this.routes.call(name, own ? rest : args, request);
     const { untrusted: outside = [], answer: shape, refusal } = route;
-    return answer && toolResult(answer, { outside, textLimit: limit, answer: shape, refusal });
+    return answer && buildToolResult(answer, { outside, textLimit: limit, answer: shape, refusal });
   }
 }
 
@@ -63,7 +63,7 @@ const takesTextLimit = (route: RouteTool): boolean =>
  */
 function listed(route: RouteTool): Tool {
   const { name, title, description } = route;
-  const input = lean(route.input) as Tool['inputSchema'];
+  const input = simplifySchema(route.input) as Tool['inputSchema'];
   return {
     name,
     ...(title !== undefined && { title }),

@@ -17,7 +17,7 @@ export const EXPIRIES = [
 export type Typed = Record<string, string>;
 
 /** The fields as typed, each once. */
-export function typed(request: HttpRequest): Typed {
+export function getRuleFormFields(request: HttpRequest): Typed {
   const form: object = request.body !== null && typeof request.body === 'object' ? request.body : {};
   const fields = Object.entries(form).map(([name, value]): [string, unknown] => [name, [value].flat()[0]]);
   return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
@@ -27,7 +27,7 @@ export function typed(request: HttpRequest): Typed {
  * What a form saves: everything that is wrong with it at once, each at its control.
  * @param now milliseconds. @throws ServiceError validation_failed
  */
-export function ruleOf(form: Typed, schema: joi.ObjectSchema, now: number): ReturnType<typeof bodyOf> {
+export function validateRuleForm(form: Typed, schema: joi.ObjectSchema, now: number): ReturnType<typeof parseRuleForm> {
   const faults: Record<string, string> = {};
   const noted = <T>(run: () => T): T | undefined => {
     try {
@@ -38,7 +38,7 @@ export function ruleOf(form: Typed, schema: joi.ObjectSchema, now: number): Retu
       return undefined;
     }
   };
-  const body = noted(() => bodyOf(form, schema, now));
+  const body = noted(() => parseRuleForm(form, schema, now));
   if (!form['reason']?.trim()) faults['reason'] = 'Say why this is noise: every group that the rule mutes shows it.';
   const { match_type, pattern = '' } = form;
   if (match_type === 'regex' && pattern !== '' && faults['pattern'] === undefined)
@@ -48,7 +48,7 @@ export function ruleOf(form: Typed, schema: joi.ObjectSchema, now: number): Retu
 }
 
 /** @param now milliseconds. @throws ServiceError validation_failed */
-export function bodyOf(
+export function parseRuleForm(
   form: Typed,
   schema: joi.ObjectSchema,
   now: number,
@@ -69,5 +69,5 @@ export function bodyOf(
       ? { expires_at: isoOf(now + seconds * 1000) }
       : form['expires'] !== 'keep' && { expires_at: days > 0 && days < 10_000 ? isoOf(now + days * DAY_MS) : null }),
   };
-  return fromForm(schema, given) as ReturnType<typeof bodyOf>;
+  return fromForm(schema, given) as ReturnType<typeof parseRuleForm>;
 }

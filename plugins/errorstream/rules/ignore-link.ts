@@ -13,7 +13,7 @@ const VARIABLE = new RegExp(
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 
 /** `contains` for a title without varying parts, else a regular expression that leaves those parts open. */
-export function patternLike(title: string): { match_type: 'contains' | 'regex'; pattern: string } {
+export function buildSimilarPattern(title: string): { match_type: 'contains' | 'regex'; pattern: string } {
   const text = Array.from(title.slice(0, 2 * MAX_LENGTH))
     .slice(0, MAX_LENGTH)
     .join('')
@@ -27,17 +27,18 @@ export function patternLike(title: string): { match_type: 'contains' | 'regex'; 
 }
 
 /**
- * This group and no other: the whole title, its varying parts open. As `patternLike` where the title is too long for
+ * Matches this group only: the whole title, with its varying parts open. Falls back to
+ * `buildSimilarPattern` when the title is too long.
  * it.
  */
-export function patternOf(title: string): ReturnType<typeof patternLike> {
-  const like = patternLike(title);
+export function buildExactPattern(title: string): ReturnType<typeof buildSimilarPattern> {
+  const like = buildSimilarPattern(title);
   const pattern = `^${like.match_type === 'regex' ? like.pattern : literal(like.pattern)}$`;
   return pattern.length > MAX_LENGTH ? like : { match_type: 'regex', pattern };
 }
 
 /** The form of a rule for errors like this one; null for what cannot be muted, or is. */
-export const ignoreLink = ({ type, ref, muted }: Pick<Item, 'type' | 'ref' | 'muted'>): string | null =>
+export const getIgnoreLink = ({ type, ref, muted }: Pick<Item, 'type' | 'ref' | 'muted'>): string | null =>
   type === 'error' && !muted ? `/ignore-rules/new?like=${ref}` : null;
 
 /** From the row of a list: this group, for so many days. */

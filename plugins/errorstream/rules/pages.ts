@@ -84,7 +84,7 @@ class RulePages {
   }
 }
 
-export function rulePages(registry: Registry, clock: Clock, items: Pick<TrackedItems, 'get'>): PageSpec[] {
+export function buildIgnoreRulePages(registry: Registry, clock: Clock, items: Pick<TrackedItems, 'get'>): PageSpec[] {
   const pages = new RulePages(registry, clock);
   const editor = new RuleEditor(registry, clock, items);
   const action = pageActions(

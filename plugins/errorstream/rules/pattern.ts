@@ -6,7 +6,7 @@ import type { ServiceError } from '../../../kernel/errors.js';
 import { linearPattern, PatternProblem, type LinearPattern } from '../../../lib/text/linear-pattern.js';
 import { refusal } from '../errors.js';
 import type { MatchType, Matching } from './rule.js';
-import { classNames, textsOf, type Subject } from './subject.js';
+import { listClassNames, listSubjectTexts, type Subject } from './subject.js';
 
 export interface Pattern {
   /** Whether the rule applies to this project and environment. */
@@ -24,7 +24,7 @@ export class Texts {
   #classes: readonly string[] | null = null;
 
   constructor(private readonly subject: Subject) {
-    this.plain = textsOf(subject);
+    this.plain = listSubjectTexts(subject);
   }
 
   get folded(): readonly string[] {
@@ -32,7 +32,7 @@ export class Texts {
   }
 
   get classes(): readonly string[] {
-    return (this.#classes ??= classNames(this.subject.exception_class));
+    return (this.#classes ??= listClassNames(this.subject.exception_class));
   }
 }
 

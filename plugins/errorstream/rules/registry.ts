@@ -17,8 +17,8 @@ import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { compile } from './pattern.js';
 import {
   isActive,
-  nameOf,
-  viewOf,
+  getRuleName,
+  toRuleView,
   type Matching,
   type IgnoreRule,
   type IgnoreRuleFields,
@@ -72,12 +72,12 @@ export class Registry {
       ...(own !== null && { or: [{ project: own }, { project: null }] }),
     };
     const page = await findReadable(this.deps.rules, { filter, limit: query.limit, after: query.cursor ?? null });
-    return { ...page, items: page.items.map(viewOf), count: () => this.deps.rules.count(filter) };
+    return { ...page, items: page.items.map(toRuleView), count: () => this.deps.rules.count(filter) };
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
   async get(principal: Principal, id: string): Promise<RuleView> {
-    return viewOf(await this.#need(principal, id, 'read'));
+    return toRuleView(await this.#need(principal, id, 'read'));
   }
 
   /**
@@ -93,7 +93,7 @@ export class Registry {
     const given = input.project === undefined ? projectOf(principal) : input.project;
     const rule: IgnoreRule = {
       id: ids.uuid(),
-      name: nameOf(input.name, input.pattern),
+      name: getRuleName(input.name, input.pattern),
       match_type: input.match_type,
       pattern: input.pattern,
       case_sensitive: input.case_sensitive ?? false,
@@ -118,14 +118,14 @@ export class Registry {
     await rules.insert(rule);
     await this.book.changed();
     await this.#record(principal, 'created', rule, { pattern: rule.pattern });
-    return viewOf(rule);
+    return toRuleView(rule);
   }
 
   /** Changes only the given fields. @throws ServiceError not_found, and what `create` throws */
   async change(principal: Principal, id: string, input: IgnoreRuleFields): Promise<RuleView> {
     const before = await this.#need(principal, id, 'write');
     const set = await this.#changes(principal, before, input);
-    if (Object.keys(set).length === 0) return viewOf(before);
+    if (Object.keys(set).length === 0) return toRuleView(before);
     const now = this.deps.clock;
     const wasActive = isActive(before, now.now());
     const after: IgnoreRule = { ...before, ...set };
@@ -139,7 +139,7 @@ export class Registry {
     await this.book.changed();
     if (settles) await this.reconciler.now(written.doc);
     await this.#record(principal, actionOf(set), written.doc, {}, changedFields(before, written.doc, Object.keys(set)));
-    return viewOf(written.doc);
+    return toRuleView(written.doc);
   }
 
   /** Also unmutes the rule's groups. @throws ServiceError not_found, insufficient_scope */
@@ -218,7 +218,7 @@ export class Registry {
   async #changes(principal: Principal, before: IgnoreRule, input: IgnoreRuleFields): Promise<Changes> {
     const set: Changes = {};
     const { match_type, pattern, case_sensitive, alarm_threshold, enabled, expires_at } = input;
-    if (input.name !== undefined) set.name = nameOf(input.name, pattern ?? before.pattern);
+    if (input.name !== undefined) set.name = getRuleName(input.name, pattern ?? before.pattern);
     if (match_type !== undefined) set.match_type = match_type;
     if (pattern !== undefined) set.pattern = pattern;
     if (case_sensitive !== undefined) set.case_sensitive = case_sensitive;

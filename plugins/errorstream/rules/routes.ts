@@ -31,7 +31,7 @@ const sample = named(
   }),
 );
 
-export function ruleRoutes(registry: Registry): RouteSpec[] {
+export function buildIgnoreRuleRoutes(registry: Registry): RouteSpec[] {
   return [...collectionRoutes(registry), ...memberRoutes(registry)];
 }
 

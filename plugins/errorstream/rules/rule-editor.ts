@@ -10,8 +10,8 @@ import {
 } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { TrackedItems } from '../../../ports/domain/bugs.js';
-import { bodyOf, EXPIRIES, ruleOf, typed, type Typed } from './form.js';
-import { patternLike, patternOf } from './ignore-link.js';
+import { parseRuleForm, EXPIRIES, validateRuleForm, getRuleFormFields, type Typed } from './form.js';
+import { buildSimilarPattern, buildExactPattern } from './ignore-link.js';
 import { kindChoices } from './match-kinds.js';
 import type { Registry } from './registry.js';
 import { changeBody, createBody, type RuleView } from './rule.js';
@@ -59,7 +59,7 @@ export class RuleEditor {
     const form: Typed = {
       match_type: 'contains',
       enabled: 'true',
-      ...(like !== undefined && (await this.#like(like, patternLike))),
+      ...(like !== undefined && (await this.#like(like, buildSimilarPattern))),
       ...given,
     };
     if (!form['pattern']) return this.#editor({ form });
@@ -76,16 +76,17 @@ export class RuleEditor {
 
   /** The posted form: previewed, or saved. That of a list's row names its item alone: this group, at once. */
   async save(request: HttpRequest): Promise<PageResult> {
-    const given = typed(request);
+    const given = getRuleFormFields(request);
     const { like } = given;
-    const row = like === undefined ? {} : { ...(await this.#like(like, patternOf)), enabled: 'true', action: 'apply' };
+    const row =
+      like === undefined ? {} : { ...(await this.#like(like, buildExactPattern)), enabled: 'true', action: 'apply' };
     const form: Typed = { ...row, ...given };
     const id = request.params['id'];
     const editor: Editor = { form, ...(id !== undefined && { id }) };
     return orAgain(
       async () => {
         if (form['action'] === 'preview') return this.#preview(request, editor);
-        const body = ruleOf(form, id === undefined ? createBody : changeBody, this.clock.now());
+        const body = validateRuleForm(form, id === undefined ? createBody : changeBody, this.clock.now());
         const rule =
           id === undefined
             ? await this.registry.create(request.principal, body)
@@ -98,7 +99,7 @@ export class RuleEditor {
   }
 
   /** What mutes errors like an item. @throws ServiceError not_found: there is none, or it is no error */
-  async #like(ref: string, pattern: typeof patternOf): Promise<Typed> {
+  async #like(ref: string, pattern: typeof buildExactPattern): Promise<Typed> {
     const item = await this.items.get(ref);
     if (item?.type !== 'error') throw notFound(`error ${ref}`);
     return { ...pattern(item.title), project: item.project };
@@ -123,7 +124,7 @@ export class RuleEditor {
   }
 
   async #preview(request: HttpRequest, editor: Editor): Promise<View> {
-    const body = bodyOf(editor.form, createBody, this.clock.now());
+    const body = parseRuleForm(editor.form, createBody, this.clock.now());
     return this.#editor({ ...editor, preview: await this.registry.preview(request.principal, body) });
   }
 

@@ -9,7 +9,7 @@ import type { Mutable } from '../../../ports/domain/bugs.js';
 import type { Applied } from './documents.js';
 import { RULE_DEPS, turn, type RuleDeps } from './deps.js';
 import { compile, Texts, type Pattern } from './pattern.js';
-import { isActive, muteOf, type Matching, type IgnoreRule } from './rule.js';
+import { isActive, toMute, type Matching, type IgnoreRule } from './rule.js';
 
 const BATCH_SIZE = 200;
 const SAMPLES = 20;
@@ -95,7 +95,7 @@ export class RulePreview {
       const now = await this.active(rule.id);
       if (now.updated_at !== rule.updated_at)
         throw conflict('The rule was changed while it was applied; apply it again.');
-      const results = await Promise.all(open.map(({ id }) => this.deps.muting.mute(id, muteOf(rule))));
+      const results = await Promise.all(open.map(({ id }) => this.deps.muting.mute(id, toMute(rule))));
       muted = results.filter(Boolean).length;
     }
     const skipped = dryRun ? matched.length - open.length : matched.length - muted;

@@ -12,7 +12,7 @@ import { isoOf } from '../../../lib/time.js';
 import type { Find } from '../../../ports/store.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { compile, Texts } from './pattern.js';
-import { isActive, muteOf, type IgnoreRule } from './rule.js';
+import { isActive, toMute, type IgnoreRule } from './rule.js';
 
 /** Longer than a process may use an old rule (book.ts) and a report may be under way, together. */
 export const STALE_MS = 5_000;
@@ -77,7 +77,7 @@ export class RuleReconciler {
       await Promise.all(
         items.map((item) =>
           pattern.admits(item) && pattern.test(new Texts(item))
-            ? muting.reword(item.id, muteOf(rule))
+            ? muting.reword(item.id, toMute(rule))
             : muting.unmute(item.id, rule.id),
         ),
       );

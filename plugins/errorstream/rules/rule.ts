@@ -65,14 +65,14 @@ export interface IgnoreRuleFields {
 export const isActive = (rule: Pick<IgnoreRule, 'enabled' | 'expires_at' | 'deleted_at'>, now: number): boolean =>
   rule.enabled && rule.deleted_at === null && (rule.expires_at === null || Date.parse(rule.expires_at) > now);
 
-export const muteOf = ({ id, reason, alarm_threshold }: IgnoreRule): Mute => ({ rule_id: id, reason, alarm_threshold });
+export const toMute = ({ id, reason, alarm_threshold }: IgnoreRule): Mute => ({ rule_id: id, reason, alarm_threshold });
 
-export function viewOf({ settle_at: _settle, deleted_at: _deleted, ...shown }: IgnoreRule): RuleView {
+export function toRuleView({ settle_at: _settle, deleted_at: _deleted, ...shown }: IgnoreRule): RuleView {
   return shown;
 }
 
 /** A rule without a name shows its pattern as the name. */
-export const nameOf = (name: string | null | undefined, pattern: string): string =>
+export const getRuleName = (name: string | null | undefined, pattern: string): string =>
   name?.trim() || pattern.replace(/\p{Cc}/gu, ' ').slice(0, NAME);
 
 /** Not every store keeps NUL and unpaired surrogates unchanged. */

@@ -3,7 +3,7 @@ import type { Logger } from '../../../kernel/contract.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
 import { turn } from './deps.js';
 import { compile, Texts, type Pattern } from './pattern.js';
-import { isActive, muteOf, type IgnoreRule } from './rule.js';
+import { isActive, toMute, type IgnoreRule } from './rule.js';
 import type { Subject } from './subject.js';
 
 interface Entry {
@@ -69,7 +69,7 @@ function walk(
   for (let i = from; i < entries.length; i++) {
     const { rule, pattern } = entries[i] as Entry;
     if (!pattern.admits(subject) || !isActive(rule, now)) continue;
-    if (pattern.test(texts)) return muteOf(rule);
+    if (pattern.test(texts)) return toMute(rule);
     if (i + 1 < entries.length && pattern.slow && monotonic() - began > SLICE_MS)
       return turn().then(() => walk(entries, i + 1, subject, texts, now, monotonic));
   }

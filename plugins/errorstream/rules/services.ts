@@ -16,7 +16,7 @@ const SERVICES = { book: RuleBook, registry: Registry, reconciler: RuleReconcile
 
 export type RuleServices = Instances<typeof SERVICES>;
 
-export const ruleDeps = (ctx: PluginContext): RuleDeps => ({
+export const createRuleDeps = (ctx: PluginContext): RuleDeps => ({
   rules: ctx.collection('rules'),
   revisions: ctx.collection('revisions'),
   applies: ctx.collection('applies'),
@@ -36,7 +36,7 @@ export function buildRules(scope: Pick<PluginContext, 'bind' | 'services'>, deps
 }
 
 /** Every ten seconds: unmutes after changes and expiries, and continues runs that a crash stopped. */
-export const ruleJobs = ({ reconciler, runs }: RuleServices): JobSpec[] => [
+export const buildRuleJobs = ({ reconciler, runs }: RuleServices): JobSpec[] => [
   {
     name: 'rules',
     everyMs: 10_000,

@@ -10,14 +10,14 @@ export interface Subject {
 }
 
 /** The title, the message and `Class: message`, without missing or repeated texts. */
-export function textsOf({ title, error_message, exception_class }: Subject): string[] {
+export function listSubjectTexts({ title, error_message, exception_class }: Subject): string[] {
   const message = error_message ?? '';
   const whole = [exception_class ?? '', message].filter((part) => part !== '').join(': ');
   return [...new Set([title, message, whole])].filter((text) => text !== '');
 }
 
 /** The class as reported, and its last segment: a pattern may name either. */
-export function classNames(name: string | null | undefined): string[] {
+export function listClassNames(name: string | null | undefined): string[] {
   if (name === null || name === undefined || name.trim() === '') return [];
   return [...new Set([name.trim(), shortClass(name)])];
 }

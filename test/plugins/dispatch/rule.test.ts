@@ -1,6 +1,6 @@
 /** Which items a rule of dispatch fits. */
 import { expect } from 'chai';
-import { fits, nameOf } from '../../../plugins/dispatch/rule.js';
+import { matchesRequestRule, formatRuleName } from '../../../plugins/dispatch/rule.js';
 
 const RULE = {
   id: 'r1',
@@ -12,7 +12,7 @@ const RULE = {
   created_by: 'admin',
   created_at: '2026-01-01T00:00:00.000Z',
 };
-const ITEM: Parameters<typeof fits>[1] = { project: 'shop', severity: 'high', tags: ['checkout'] };
+const ITEM: Parameters<typeof matchesRequestRule>[1] = { project: 'shop', severity: 'high', tags: ['checkout'] };
 
 describe('dispatch: rules', () => {
   for (const [what, change, expected] of [
@@ -27,12 +27,12 @@ describe('dispatch: rules', () => {
     ['no condition, but disabled', { enabled: false }, false],
   ] as const)
     it(`${expected ? 'fit' : 'do not fit'} with ${what}`, () => {
-      expect(fits({ ...RULE, ...change }, ITEM)).to.equal(expected);
+      expect(matchesRequestRule({ ...RULE, ...change }, ITEM)).to.equal(expected);
     });
 
   it('are described by their conditions', () => {
-    expect(nameOf(RULE)).to.equal('all items');
-    expect(nameOf({ ...RULE, project: 'shop', severity: 'high', tag: 'x' })).to.equal(
+    expect(formatRuleName(RULE)).to.equal('all items');
+    expect(formatRuleName({ ...RULE, project: 'shop', severity: 'high', tag: 'x' })).to.equal(
       'high or graver of shop tagged x',
     );
   });

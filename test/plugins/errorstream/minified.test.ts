@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { definePlugin } from '../../../kernel/contract.js';
 import otlp from '../../../plugins/otlp/plugin.js';
-import { framesIn, writtenBack } from '../../../plugins/errorstream/trace-lines.js';
+import { findScriptFrames, replaceFrames } from '../../../plugins/errorstream/trace-lines.js';
 import { FRAME_REWRITER, type FrameQuestion, type FrameRewriter } from '../../../ports/domain/frames.js';
 import type { SourcePosition } from '../../../ports/source-maps/reader.js';
 import { staysLinear } from '../../support/work.js';
@@ -25,7 +25,7 @@ const V8 = [
 describe('errorstream: minified traces', () => {
   it('are found in the forms of the engines, and written back in them', () => {
     const forms = `${V8}\nt@${APP}:1:100\n@${APP}:1:200\nglobal code@${APP}:2:1\n   at shop.Cart.total(Cart.java:12)`;
-    const frames = framesIn(forms);
+    const frames = findScriptFrames(forms);
     expect(frames.map(({ function: name, line, column }) => [name, line, column])).to.deep.equal([
       ['t.x', 1, 100],
       ['', 1, 200],
@@ -35,7 +35,7 @@ describe('errorstream: minified traces', () => {
       ['global code', 2, 1],
     ]);
     const positions = [TOTAL, PAGE, null, TOTAL, PAGE, null];
-    expect(writtenBack(forms, frames, positions).split('\n')).to.deep.equal([
+    expect(replaceFrames(forms, frames, positions).split('\n')).to.deep.equal([
       'RangeError: no price',
       '    at total (src/cart.ts:9:5)',
       '    at src/main.ts:3:1',
@@ -51,7 +51,7 @@ describe('errorstream: minified traces', () => {
   it('take a hostile text in linear time', () => {
     const pieces = [':1:1', '(', ' (', 'at ', '@', 'https://', '.js', '/', '\n', ':', 'a'];
     staysLinear(() => {
-      for (const piece of pieces) framesIn(`    at ${piece.repeat(60_000)}:1:1`);
+      for (const piece of pieces) findScriptFrames(`    at ${piece.repeat(60_000)}:1:1`);
     });
   });
 

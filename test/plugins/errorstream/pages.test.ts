@@ -1,9 +1,9 @@
 /** /errors and the dashboard's chart: groups, filters, escaping (contract 80). */
 import { expect } from 'chai';
 import type { View } from '../../../kernel/contract.js';
-import { pages, panels, type ErrorPageDeps } from '../../../plugins/errorstream/pages.js';
+import { buildErrorPages, buildErrorPanels, type ErrorPageDeps } from '../../../plugins/errorstream/pages.js';
 import type { ErrorGroup, ErrorGroupQuery } from '../../../ports/domain/bugs.js';
-import { firstErrorCommand } from '../../../plugins/errorstream/first-error.js';
+import { buildFirstErrorCommand } from '../../../plugins/errorstream/first-error.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
 import { renderFile } from '../../web/templates.js';
 import { fakeClock, request, session } from '../health/fakes.js';
@@ -60,7 +60,7 @@ function standing(items: ErrorGroup[], sums: Awaited<ReturnType<ErrorPageDeps['g
 }
 
 async function shown({ deps }: Asked, given: Record<string, unknown> = {}): Promise<string> {
-  const spec = pages(deps)[0];
+  const spec = buildErrorPages(deps)[0];
   const { value, error } = spec?.input?.query?.validate(given) ?? {};
   if (error) throw error;
   const query = value as Record<string, unknown>;
@@ -86,7 +86,7 @@ describe('errorstream: pages', () => {
   it('without groups shows how to report the first error', async () => {
     const html = await shown(standing([]));
     expect(html).to.include('No errors yet').and.include('http://aos.test/api/errors/v1/report');
-    expect(firstErrorCommand('http://aos.test/')).to.not.include('test//api');
+    expect(buildFirstErrorCommand('http://aos.test/')).to.not.include('test//api');
     expect(html.match(/<h1/g)).to.have.length(1);
   });
 
@@ -132,7 +132,7 @@ describe('errorstream: pages', () => {
     });
     const set = Object.values(asked.queries[1] ?? {}).filter((value) => value !== undefined && String(value) !== '');
     expect(set).to.deep.equal([[false], null]);
-    const error = pages(asked.deps)[0]?.input?.query?.validate({ error_level: ['debug'] }).error;
+    const error = buildErrorPages(asked.deps)[0]?.input?.query?.validate({ error_level: ['debug'] }).error;
     expect(error).to.not.equal(undefined);
   });
 
@@ -151,7 +151,8 @@ describe('errorstream: pages', () => {
   });
 
   it('shows the chart with the first error, and notes when there are more groups than it adds up', async () => {
-    const load = async (asked: Asked): Promise<View | null | undefined> => panels(asked.deps)[0]?.load(MEMBER);
+    const load = async (asked: Asked): Promise<View | null | undefined> =>
+      buildErrorPanels(asked.deps)[0]?.load(MEMBER);
     expect(await load(standing([]))).to.equal(null);
     const counts = [...Array.from({ length: 23 }, () => 0), 3];
     const view = await load(standing([], { counts, groups: 1000, complete: false }));

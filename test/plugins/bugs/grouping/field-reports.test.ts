@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
 import type { ErrorBody } from '../../../../plugins/errorstream/body.js';
-import { reportOf as toReport } from '../../../../plugins/errorstream/report.js';
+import { toErrorReport as toReport } from '../../../../plugins/errorstream/report.js';
 import { reportOf as readEvent } from '../../../../plugins/sentry/event.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 

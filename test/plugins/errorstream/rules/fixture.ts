@@ -2,7 +2,7 @@
 import { Scope } from '../../../../kernel/container.js';
 import { COLLECTIONS, MIGRATIONS } from '../../../../plugins/errorstream/rules/collections.js';
 import type { RuleDeps } from '../../../../plugins/errorstream/rules/deps.js';
-import { buildRules, ruleJobs, type RuleServices } from '../../../../plugins/errorstream/rules/services.js';
+import { buildRules, buildRuleJobs, type RuleServices } from '../../../../plugins/errorstream/rules/services.js';
 import type { IgnoreRule, IgnoreRuleFields, RuleView } from '../../../../plugins/errorstream/rules/rule.js';
 import type { AuditEntry } from '../../../../ports/domain/audit.js';
 import type { SessionPrincipal, TokenPrincipal } from '../../../../ports/http.js';
@@ -85,7 +85,7 @@ export async function rulesOn(
     clock,
     audited,
     tick: async () => {
-      for (const job of ruleJobs(built))
+      for (const job of buildRuleJobs(built))
         await job.run({ data: null, signal: new AbortController().signal, attempt: 1, lastAttempt: true });
     },
     rule: (fields = {}) =>

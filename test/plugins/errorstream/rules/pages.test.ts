@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { PageResult, PageSpec, View } from '../../../../kernel/contract.js';
 import { Redirect } from '../../../../kernel/contract.js';
-import { rulePages } from '../../../../plugins/errorstream/rules/pages.js';
+import { buildIgnoreRulePages } from '../../../../plugins/errorstream/rules/pages.js';
 import type { ApplyDoc } from '../../../../plugins/errorstream/rules/documents.js';
 import { ensured, errorReport, settled, shown } from '../../bugs/fixture.js';
 import { renderFile } from '../../../web/templates.js';
@@ -17,7 +17,7 @@ describe('ignore rules: pages', () => {
   let pages: PageSpec[];
   beforeEach(async () => {
     fixture = await rulesOn(await ensured(new MemoryStore()));
-    pages = rulePages(fixture.registry, fixture.clock, fixture.bugs.tracked.of('errorstream'));
+    pages = buildIgnoreRulePages(fixture.registry, fixture.clock, fixture.bugs.tracked.of('errorstream'));
     await migrated(fixture);
   });
   afterEach(() => settled(fixture.bugs));

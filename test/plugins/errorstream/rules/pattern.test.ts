@@ -8,7 +8,7 @@ import { patternCost } from '../../../../lib/text/pattern-cost.js';
 import { literalsOf } from '../../../../lib/text/pattern-literals.js';
 import { compile, Texts } from '../../../../plugins/errorstream/rules/pattern.js';
 import type { Matching } from '../../../../plugins/errorstream/rules/rule.js';
-import { textsOf, type Subject } from '../../../../plugins/errorstream/rules/subject.js';
+import { listSubjectTexts, type Subject } from '../../../../plugins/errorstream/rules/subject.js';
 import { staysLinear } from '../../../support/work.js';
 
 const rule = (fields: Partial<Matching>): Matching => ({
@@ -56,16 +56,18 @@ const codeOf = (pattern: string): string => {
 
 describe('ignore rules: what matches', () => {
   it('is the title, the message and `Class: message`, each', () => {
-    expect(textsOf(subject())).to.deep.equal([
+    expect(listSubjectTexts(subject())).to.deep.equal([
       'CartError: cart is empty',
       'cart is empty\nsecond line',
       'shop.errors.CartError: cart is empty\nsecond line',
     ]);
-    expect(textsOf(subject({ error_message: null }))).to.deep.equal([
+    expect(listSubjectTexts(subject({ error_message: null }))).to.deep.equal([
       'CartError: cart is empty',
       'shop.errors.CartError',
     ]);
-    expect(textsOf(subject({ title: 'boom', error_message: 'boom', exception_class: null }))).to.deep.equal(['boom']);
+    expect(listSubjectTexts(subject({ title: 'boom', error_message: 'boom', exception_class: null }))).to.deep.equal([
+      'boom',
+    ]);
     for (const pattern of ['CartError: cart', 'second line', 'errors.CartError: cart is empty']) {
       expect(matches({ pattern }), pattern).to.equal(true);
     }
@@ -120,7 +122,7 @@ describe('ignore rules: what matches', () => {
         const message = before + pattern + after;
         expect(matches({ pattern, case_sensitive: true }, { error_message: message })).to.equal(true);
         expect(matches({ pattern }, { error_message: message.toUpperCase() })).to.equal(
-          textsOf(subject({ error_message: message.toUpperCase() })).some((text) =>
+          listSubjectTexts(subject({ error_message: message.toUpperCase() })).some((text) =>
             text.toLowerCase().includes(pattern.toLowerCase()),
           ),
         );
