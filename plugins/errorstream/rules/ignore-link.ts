@@ -29,7 +29,6 @@ export function buildSimilarPattern(title: string): { match_type: 'contains' | '
 /**
  * Matches this group only: the whole title, with its varying parts open. Falls back to
  * `buildSimilarPattern` when the title is too long.
- * it.
  */
 export function buildExactPattern(title: string): ReturnType<typeof buildSimilarPattern> {
   const like = buildSimilarPattern(title);
