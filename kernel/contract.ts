@@ -23,6 +23,7 @@ export type { ObjectSchema, Schema } from 'joi';
 export { inject, injectable, type Class, type Key } from './inject.js';
 export type { Instances } from './container.js';
 export { formPage, orAgain, pageActions, problemText, type PageAction, type Problem } from './forms/again.js';
+export { getFormFields } from './forms/form-fields.js';
 export { fromForm } from './forms/from-form.js';
 export { secondsUntil } from './forms/last-day.js';
 export type { LockHeld } from './locks.js';

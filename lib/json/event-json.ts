@@ -6,6 +6,7 @@
  * Invalid UTF-8 becomes U+FFFD, and values.ts cuts what nests too deep. So one bad value does not cost the whole event.
  */
 import { isAscii } from 'node:buffer';
+import { yieldToEventLoop } from '../process/event-loop.js';
 
 /** Parsed within about 3 ms, whatever the content. */
 const SMALL = 128 * 1024;
@@ -46,9 +47,7 @@ async function fits(bytes: Buffer): Promise<boolean> {
       else if (byte === 0x2c || byte === 0x7b || byte === 0x5b) values++;
     }
     if (values > MOST_VALUES) return false;
-    await turn();
+    await yieldToEventLoop();
   }
   return true;
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,5 @@
 /**
- * Accounts, tokens, sessions and the audit log (contract 10). Every request's credential is judged here, so its failure
+ * Accounts, tokens, sessions and the audit log (contract 10). Checks the credential of every request, so its failure
  * stops the boot.
  */
 import joi from 'joi';

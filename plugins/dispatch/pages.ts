@@ -1,6 +1,7 @@
 /** The button of an item that asks for its agent, what its page says of it, and the page of the rules. */
 import joi from 'joi';
 import {
+  getFormFields,
   formPage,
   fromForm,
   Redirect,
@@ -54,8 +55,6 @@ export const topic = (runs: AgentRuns): LiveTopic => ({
   mark: async (id) => JSON.stringify(await runs.of(id)),
 });
 
-const typed = ({ body }: HttpRequest): Record<string, unknown> => ({ ...(body as object | null) });
-
 export const buildDispatchPages = (requests: Requests, rules: RequestRules, projects: ProjectDirectory): PageSpec[] => [
   ...requestPages(requests),
   ...rulePages(rules, projects),
@@ -71,7 +70,7 @@ function requestPages(requests: Requests): PageSpec[] {
       { label: item.ref, href: `/bugs/${item.ref}` },
       { label: 'Ask an agent' },
     ];
-    const agent = problem === undefined ? item.target_agent : typed(request)['agent'];
+    const agent = problem === undefined ? item.target_agent : getFormFields(request)['agent'];
     return new View('request', { item, agent, crumbs, ...problem });
   };
   return [
@@ -80,7 +79,7 @@ function requestPages(requests: Requests): PageSpec[] {
       { ...shared, creates: true },
       async (request) => {
         const schema = joi.object({ agent: agentName.empty('') });
-        const { agent } = fromForm(schema, typed(request)) as { agent?: string };
+        const { agent } = fromForm(schema, getFormFields(request)) as { agent?: string };
         const { item } = await requests.ask(request.principal, request.params['ref'] ?? '', agent);
         return new Redirect(`/bugs/${item.ref}`, { tone: 'success', message: 'The agent is asked for.' });
       },
@@ -97,7 +96,7 @@ function rulePages(rules: RequestRules, projects: ProjectDirectory): PageSpec[] 
       rules: all.map((rule) => Object.assign({ name: formatRuleName(rule) }, rule)),
       projects: [{ value: '', label: 'Every project' }, ...known],
       severities: [{ value: '', label: 'Any' }, ...SEVERITIES.map((value) => ({ value, label: value }))],
-      form: problem === undefined ? { severity: 'high' } : typed(request),
+      form: problem === undefined ? { severity: 'high' } : getFormFields(request),
       ...problem,
     });
   };
@@ -120,7 +119,7 @@ function rulePages(rules: RequestRules, projects: ProjectDirectory): PageSpec[] 
     formPage(
       { path: RULES, title: 'Agent rules', access: member, creates: true },
       async (request) => {
-        const fields = fromForm(createBody, typed(request)) as RuleFields & { agent: string };
+        const fields = fromForm(createBody, getFormFields(request)) as RuleFields & { agent: string };
         await rules.create(request.principal, getCallerName(request.principal), fields);
         return new Redirect(RULES, { tone: 'success', message: 'The rule asks from now on.' });
       },

@@ -21,6 +21,7 @@ import { parseElement, type ErrorBody } from './body.js';
 import { buildFeedbackReport, formatFeedback } from './feedback.js';
 import { MinifiedTraces } from './minified.js';
 import { toErrorReport } from './report.js';
+import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
 /** What a part of a list weighs at the most, about as many characters. */
 const PART = 400_000;
@@ -112,7 +113,7 @@ export class ErrorReportIntake implements ErrorIntake {
   ): Promise<(IntakeAnswer | Failed)[]> {
     const reading: Promise<ReadElement | Failed>[] = [];
     for (const value of elements) {
-      await turn();
+      await yieldToEventLoop();
       // Those that wait for source maps wait side by side. A fault is thrown below, and not before anybody looks.
       const one = this.#read(value, caller);
       one.catch(() => undefined);
@@ -200,5 +201,3 @@ function weightOf(value: unknown): number {
   const large = (context ? LARGE.context : 0) + (breadcrumbs ? LARGE.breadcrumbs : 0);
   return Object.values(texts).reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), large);
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -86,7 +86,7 @@ export function toVerdict(report: HealthReport): { text: string; tone: 'success'
   return { text: `healthy, ${failed} ${failed === 1 ? 'check' : 'checks'} failed`, tone: 'warning' };
 }
 
-/** What a check says in a member of its own, such as `integrity`, is shown next to the rest. */
+/** Separate members of a check, such as `integrity`, are shown next to its reason. */
 const flattenFacts = (facts: object): [field: string, value: unknown][] =>
   Object.entries(facts).flatMap(([field, value]: [string, unknown]): [string, unknown][] =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

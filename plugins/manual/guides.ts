@@ -26,7 +26,23 @@ export interface GuideGroup {
 const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   [
     'Run it',
-    ['operations', 'archives', 'scaling', 'runbook', 'configuration', 'keys', 'security', 'errors', 'exit-codes'],
+    [
+      'operations',
+      'upgrading',
+      'archives',
+      'scaling',
+      'runbook',
+      'configuration',
+      'keys',
+      'security',
+      'body-limits',
+      'errors',
+      'exit-codes',
+    ],
+  ],
+  [
+    'Move from another product',
+    ['moving-from-sentry', 'moving-from-healthchecks', 'moving-from-uptime-kuma', 'moving-from-keygen'],
   ],
   [
     'Send errors and work on them',
@@ -37,7 +53,16 @@ const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = 
   ['Use the pages', ['ui', 'daily-tasks', 'glossary']],
   [
     'Build on it',
-    ['plugins', 'plugin-api', 'plugin-domain', 'plugin-testing', 'architecture', 'consistency', 'benchmarks'],
+    [
+      'plugins',
+      'plugin-api',
+      'plugin-domain',
+      'plugin-testing',
+      'architecture',
+      'consistency',
+      'benchmarks',
+      'packages',
+    ],
   ],
 ];
 const DEEPER = /^(decisions|spec)\//;

@@ -3,6 +3,7 @@
  * event loop at once. So it is loaded in parts, and whatever else waits has its turn between them.
  */
 import type * as Sdk from '@modelcontextprotocol/server';
+import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
 /** What the library would load itself. */
 const PARTS: readonly (() => unknown)[] = [
@@ -11,16 +12,14 @@ const PARTS: readonly (() => unknown)[] = [
   // Node loads its own requests and answers when one is first named.
   () => globalThis.Headers,
 ];
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 export async function loadMcpLibrary(): Promise<typeof Sdk> {
   // This file has brought most of the library with it.
-  await turn();
+  await yieldToEventLoop();
   for (const load of PARTS) {
     await load();
-    await turn();
+    await yieldToEventLoop();
   }
   const sdk = await import('@modelcontextprotocol/server');
-  await turn();
+  await yieldToEventLoop();
   return sdk;
 }

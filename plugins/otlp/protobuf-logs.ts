@@ -7,8 +7,9 @@ import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { Json } from '../../ports/store.js';
 import { DEEPEST, MOST_ATTRIBUTES, noAttributes, type Attributes } from './attributes.js';
 import { MOST_RECORDS, MOST_VALUES, Unreadable, type LogRecord, type ReadLogs } from './log-record.js';
+import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
-/** Takes the field from the reader; false: it is none of this message's. */
+/** Reads the field; returns false when the message has no such field. */
 type Take = (field: number, reader: LogReader) => boolean;
 
 /** The same for a message in which the event loop may run. */
@@ -50,7 +51,7 @@ class LogReader {
     while (this.wire.pos < end) {
       if (this.#slice >= SLICE) {
         this.#slice = 0;
-        await turn();
+        await yieldToEventLoop();
       }
       const { field, type } = this.#next();
       const taken = take(type === null ? 0 : field, this);
@@ -247,5 +248,3 @@ export function protobufAnswer(rejected: number, sentence: string | null): Uint8
   writer.tag(1, WireType.Varint).int64(rejected).tag(2, WireType.LengthDelimited).string(sentence);
   return writer.join().finish();
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,7 @@
 /** /projects: every account reads, administrators change (contract 80). */
 import joi from 'joi';
 import {
+  getFormFields,
   fromForm,
   formPage,
   type Problem,
@@ -26,12 +27,8 @@ const title = 'Projects';
 /** Intake keys that the page lists, the newest; the API lists all. */
 const KEYS = 20;
 const languages = joi.object({ language: joi.string().max(20).empty('') });
-const languageOf = (request: HttpRequest): unknown => request.query['language'] ?? typed(request)['language'];
+const languageOf = (request: HttpRequest): unknown => request.query['language'] ?? getFormFields(request)['language'];
 const params = joi.object({ slug: joi.string().pattern(SLUG, 'slug').required() });
-
-function typed(request: HttpRequest): Record<string, unknown> {
-  return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
-}
 
 /** One a line: `/srv/app/ → src/`, with `->` as well. */
 function pathRootsFrom(text: unknown): PathRoot[] {
@@ -53,7 +50,7 @@ const pathRootLines = (roots: unknown): unknown =>
  * @throws ServiceError validation_failed
  */
 function bodyOf(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields & { slug: string } {
-  const form = typed(request);
+  const form = getFormFields(request);
   const setup_scopes = [form['setup_scopes'] ?? []].flat();
   const given = {
     ...form,
@@ -138,7 +135,9 @@ export function pages({
     const slug = request.params['slug'];
     const known = slug === undefined ? null : projectView(await projects.need(request.principal, slug));
     const form =
-      problem === undefined ? (known ?? { setup_scopes: ['bugtracker:report'], cache_ttl_hours: 72 }) : typed(request);
+      problem === undefined
+        ? (known ?? { setup_scopes: ['bugtracker:report'], cache_ttl_hours: 72 })
+        : getFormFields(request);
     const chosen = [(form as { setup_scopes?: unknown }).setup_scopes ?? []].flat();
     const crumbs = [{ label: 'Projects', href: '/projects' }, { label: known === null ? 'New project' : known.slug }];
     const action = known === null ? '/projects' : `/projects/${known.slug}/edit`;
@@ -226,7 +225,7 @@ export function pages({
       return new Redirect('/projects', { tone: 'success', message: `Deleted ${slugOf(request)}.` });
     }),
     post('/projects/{slug}/intake-keys', async (request) => {
-      const name = typed(request)['name'];
+      const name = getFormFields(request)['name'];
       const made = await keys.create(request.principal, slugOf(request), typeof name === 'string' ? name : undefined);
       const slug = slugOf(request);
       const project = projectInfo(await projects.need(request.principal, slug));

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import { manifestPieces, type ManifestInput } from '../../formats/manifest.js';
 import { textPieces } from '../../lib/text/pieces.js';
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
 export interface BuiltManifest {
   text: string;
@@ -20,7 +19,10 @@ const PATTERNS = 4;
 const HASHED_UNITS = 512 * 1024;
 
 /** @param release has its files in the order of their paths by code point */
-export async function buildManifest(release: ManifestInput, pause: () => Promise<void> = turn): Promise<BuiltManifest> {
+export async function buildManifest(
+  release: ManifestInput,
+  pause: () => Promise<void> = yieldToEventLoop,
+): Promise<BuiltManifest> {
   const perPiece = Math.max(1, Math.floor(FILES / (1 + release.preserve_patterns.length / PATTERNS)));
   const parts: Buffer[] = [];
   const sum = createHash('sha256');
@@ -35,7 +37,7 @@ export async function buildManifest(release: ManifestInput, pause: () => Promise
   return { text: bytes.toString(), bytes, sha256: sum.digest('hex') };
 }
 
-export async function hashOf(text: string, pause: () => Promise<void> = turn): Promise<string> {
+export async function hashOf(text: string, pause: () => Promise<void> = yieldToEventLoop): Promise<string> {
   const sum = createHash('sha256');
   for (const piece of textPieces(text, HASHED_UNITS)) {
     sum.update(piece);

@@ -3,7 +3,9 @@ import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
+import { MemoryManual } from '../../adapters/memory/manual.js';
 import { packageRoot } from '../../config/load.js';
+import { Guides } from '../../plugins/manual/guides.js';
 import { anchorOf } from '../../ports/manual.js';
 
 const ROOT = packageRoot();
@@ -76,6 +78,13 @@ describe('the documents', () => {
       );
       expect(headings, name).to.deep.equal(['Status', 'Context', 'Decision', 'Consequences']);
     }
+  });
+
+  it('stand in a group of their own subject at /docs', async () => {
+    const names = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md') && name !== 'README.md');
+    const guides = Object.fromEntries(names.map((name) => [name.replace(/\.md$/, ''), `# ${name}`]));
+    const groups = await new Guides(new MemoryManual(guides)).groups();
+    expect(groups.find(({ title }) => title === 'More')).to.equal(undefined);
   });
 
   it('lead each hunt of docs/architecture.md to files that are there', async () => {

@@ -10,6 +10,7 @@ import { Failure, OVERLOADED, tooLarge } from '../wire/failure.js';
 import { hasBody, letContinue } from '../wire/expectation.js';
 import type { Sift } from './sift.js';
 import type { BodyBudget, BodyLease } from '../limits/body-budget.js';
+import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 
 /** How long a body may take. */
 export interface Pace {
@@ -117,7 +118,7 @@ export class WireBody {
   async #read(until: number, pace: Pace): Promise<Failure | null> {
     if (this.#ended || this.#bytes >= until) return this.#failure;
     const { req } = this;
-    if (!req.complete && hasArrived(req)) await turn();
+    if (!req.complete && hasArrived(req)) await yieldToEventLoop();
     if (req.destroyed) this.fail(CUT_OFF);
     if (this.#failure) return this.#failure;
     if (req.complete && req.readableFlowing === null) return this.#take();
@@ -191,7 +192,5 @@ export class WireBody {
     }, everyMs);
   }
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const tooSlow = (wanted: string): Failure => new Failure('invalid_request', `The body did not arrive ${wanted}.`);

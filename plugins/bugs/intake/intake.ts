@@ -5,6 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
+import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import type { Item, ListedReport, Recorded, RecordOptions, Report } from '../../../ports/domain/bugs.js';
 import { type BugDeps, DEPS } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
@@ -184,7 +185,7 @@ export class ReportLists {
     const listed: Listed[] = [];
     for (const [at, { report, details }] of given.entries()) {
       // Cleaning and grouping a hundred large reports in one turn would block all other requests.
-      await turn();
+      await yieldToEventLoop();
       const [accepted] = await Promise.allSettled([this.acceptance.accept(report, details)]);
       if (accepted.status === 'fulfilled') listed.push({ at, accepted: accepted.value });
       else results[at] = accepted;
@@ -221,5 +222,3 @@ function groupsOf(listed: readonly Listed[], nameOf: (accepted: AcceptedReport) 
   }
   return [...groups.values()];
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -299,7 +299,7 @@ export function listPendingEntries(item: Unfiled): ItemOutboxEntry[] {
   return entries;
 }
 
-/** The write of a higher error level that raises nothing: no revision, only remembered so that it is judged once. */
+/** The write of a higher error level that raises nothing: no revision, only remembered so that it is evaluated once. */
 export const buildLevelUpdate = (rank: number, error_level: ItemDoc['error_level']): Update => ({
   set: { level_rank: rank, error_level },
 });

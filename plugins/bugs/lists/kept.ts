@@ -1,6 +1,6 @@
 /**
  * The kept occurrences of an item by what they have in common. They are at most fifty and stored packed, so they are
- * read, a few at a time, and judged here.
+ * read, a few at a time, and filtered here.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { InvalidCursor } from '../../../ports/store.js';

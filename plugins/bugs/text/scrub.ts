@@ -51,19 +51,19 @@ interface Key {
   name: string;
 }
 
-/** Keys that were judged already: those of one program's reports are always the same. Cleared when it is full. */
+/** Verdicts by key: the reports of one program have the same keys. Cleared when it is full. */
 const MAX_KEYS = 2_000;
 const MAX_KEY_LENGTH = 64;
-const judged = new Map<string, Key>();
+const verdicts = new Map<string, Key>();
 
-function judge(key: string): Key {
-  const before = judged.get(key);
+function classifyKey(key: string): Key {
+  const before = verdicts.get(key);
   if (before !== undefined) return before;
   const whole = cleanText(key);
   const verdict = { secret: isSecretKey(whole), name: scrubText(whole) };
   if (key.length > MAX_KEY_LENGTH) return verdict;
-  if (judged.size >= MAX_KEYS) judged.clear();
-  judged.set(key, verdict);
+  if (verdicts.size >= MAX_KEYS) verdicts.clear();
+  verdicts.set(key, verdict);
   return verdict;
 }
 
@@ -102,7 +102,7 @@ class Walk {
       const key = keys[i] as string;
       const before = value[key] ?? null;
       // A key is text as well: a map may use secrets as keys.
-      const { secret, name } = judge(key);
+      const { secret, name } = classifyKey(key);
       const hidden = secret || (key === 'value' && isNamedSecret(value));
       const after = hidden ? hide(before) : this.value(before, depth + 1);
       if (after !== before || name !== key) {

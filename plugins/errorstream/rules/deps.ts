@@ -21,6 +21,3 @@ export interface RuleDeps {
 }
 
 export const RULE_DEPS = token<RuleDeps>('errorstream.rules.deps');
-
-/** Lets the event loop run: a search must not block it. */
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -7,9 +7,10 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
 import type { Mutable } from '../../../ports/domain/bugs.js';
 import type { Applied } from './documents.js';
-import { RULE_DEPS, turn, type RuleDeps } from './deps.js';
+import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { compile, Texts, type Pattern } from './pattern.js';
 import { isActive, toMute, type Matching, type IgnoreRule } from './rule.js';
+import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 
 const BATCH_SIZE = 200;
 const SAMPLES = 20;
@@ -115,7 +116,7 @@ export class RulePreview {
     for (const item of items) {
       if (pattern.admits(item) && pattern.test(new Texts(item))) matched.push(item);
       if (this.deps.clock.monotonic() - began > SLICE_MS) {
-        await turn();
+        await yieldToEventLoop();
         began = this.deps.clock.monotonic();
       }
     }

@@ -1,10 +1,10 @@
 /** The enabled rules at one moment, compiled, in order of precedence (contract 21: the first by creation). Pure. */
 import type { Logger } from '../../../kernel/contract.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
-import { turn } from './deps.js';
 import { compile, Texts, type Pattern } from './pattern.js';
 import { isActive, toMute, type IgnoreRule } from './rule.js';
 import type { Subject } from './subject.js';
+import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 
 interface Entry {
   rule: IgnoreRule;
@@ -71,7 +71,7 @@ function walk(
     if (!pattern.admits(subject) || !isActive(rule, now)) continue;
     if (pattern.test(texts)) return toMute(rule);
     if (i + 1 < entries.length && pattern.slow && monotonic() - began > SLICE_MS)
-      return turn().then(() => walk(entries, i + 1, subject, texts, now, monotonic));
+      return yieldToEventLoop().then(() => walk(entries, i + 1, subject, texts, now, monotonic));
   }
   return null;
 }

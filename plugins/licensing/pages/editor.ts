@@ -1,8 +1,15 @@
 /** The form of a new or known license; the keys of new ones are shown once (contract 80). */
-import { formPage, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
+import {
+  getFormFields,
+  formPage,
+  View,
+  type HttpRequest,
+  type PageSpec,
+  type Problem,
+} from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { changeBody, createBody } from '../model/fields.js';
-import { dayOf, licenseOf, textOf, typed } from './form.js';
+import { dayOf, licenseOf, textOf } from './form.js';
 import { acting, crumb, idOf, params, products, shown, to, type LicensePageParts } from './parts.js';
 
 async function editor(parts: LicensePageParts, request: HttpRequest, problem?: Problem): Promise<View> {
@@ -11,8 +18,8 @@ async function editor(parts: LicensePageParts, request: HttpRequest, problem?: P
   const kept = known && { ...known, features: JSON.stringify(known.features), expires_at: dayOf(known.expires_at) };
   return new View('license-form', {
     known: known === null ? null : shown(known),
-    form: problem === undefined ? (kept ?? {}) : typed(request),
-    approval: problem === undefined ? known?.require_approval : typed(request)['require_approval'] === 'true',
+    form: problem === undefined ? (kept ?? {}) : getFormFields(request),
+    approval: problem === undefined ? known?.require_approval : getFormFields(request)['require_approval'] === 'true',
     products: await products(parts, false),
     action: known === null ? '/licenses' : `/licenses/${known.id}/edit`,
     crumbs: [crumb, { label: known === null ? 'New license' : 'Edit' }],

@@ -1,18 +1,14 @@
 /** Turns posted forms of licenses into the API's bodies. */
 import type joi from 'joi';
-import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
+import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { emptied, type LicenseFields, type NewLicense } from '../model/fields.js';
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-export function typed(request: HttpRequest): Record<string, unknown> {
-  return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
-}
-
 /** One text field, without surrounding blanks. */
 export function textOf(request: HttpRequest, name: string): string {
-  const value = typed(request)[name];
+  const value = getFormFields(request)[name];
   return typeof value === 'string' ? value.trim() : '';
 }
 
@@ -45,7 +41,7 @@ function featuresOf(request: HttpRequest): unknown {
 
 /** @throws ServiceError validation_failed */
 export function licenseOf(request: HttpRequest, schema: joi.ObjectSchema): NewLicense & LicenseFields {
-  const { product, client_ref } = typed(request);
+  const { product, client_ref } = getFormFields(request);
   const count = numberOf(request, 'count');
   const given = {
     product,
@@ -56,7 +52,7 @@ export function licenseOf(request: HttpRequest, schema: joi.ObjectSchema): NewLi
     notes: textOf(request, 'notes'),
     features: featuresOf(request),
     max_activations: numberOf(request, 'max_activations'),
-    require_approval: typed(request)['require_approval'] === 'true',
+    require_approval: getFormFields(request)['require_approval'] === 'true',
     expires_at: endOf(request),
   };
   return emptied(fromForm(schema, given) as NewLicense & LicenseFields);

@@ -1,6 +1,7 @@
 /** The page /licenses/{id}: one license with its machines, its history and its buttons (contract 80). */
 import joi from 'joi';
 import {
+  getFormFields,
   pageActions,
   problemText,
   Redirect,
@@ -14,7 +15,7 @@ import { MACHINE_MOVES, machineMovesOf, type MachineMove } from '../machines/act
 import { changeBody } from '../model/fields.js';
 import { movesOf, type LicenseMove } from '../model/states.js';
 import { activationView } from '../model/view.js';
-import { dayOf, endOf, licenseOf, textOf, typed } from './form.js';
+import { dayOf, endOf, licenseOf, textOf } from './form.js';
 import {
   acting,
   crumb,
@@ -82,7 +83,7 @@ const actionsOf = (parts: LicensePageParts): ReturnType<typeof pageActions> =>
     detailView(parts, request, {
       problem: problemText(problem),
       errors: problem.errors,
-      typed: typed(request),
+      typed: getFormFields(request),
     }),
   );
 

@@ -1,5 +1,5 @@
 /** The form of a channel, and the list of kinds before it. */
-import { fromForm, View, type HttpRequest, type Problem } from '../../../kernel/contract.js';
+import { getFormFields, fromForm, View, type HttpRequest, type Problem } from '../../../kernel/contract.js';
 import { ALL_EVENTS, type Channel } from '../channels/channel.js';
 import { formFields, type ChannelInput } from '../channels/channel-fields.js';
 import type { Channels } from '../channels/channels.js';
@@ -24,9 +24,6 @@ const INITIAL_EVENTS: readonly string[] = [
   'webhook.disabled',
   'channel.disabled',
 ];
-
-const getFormFields = ({ body }: HttpRequest): Record<string, unknown> =>
-  body !== null && typeof body === 'object' ? { ...body } : {};
 
 const isKind = (kind: unknown): kind is ChannelKind => KIND_NAMES.some((name) => name === kind);
 

@@ -1,5 +1,4 @@
 /** The editor's form as a probe, and a probe as the form shows it. Pure. */
-import type { HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 
 /** Where the probe of a monitor is edited; a source may hold slashes. */
@@ -29,10 +28,6 @@ const TEXTS = [
 const NUMBERS = ['redirects', 'port', 'cert_days_warning', 'interval_seconds', 'timeout_ms', 'retries'];
 const SWITCHES = ['tls', 'insecure', 'inverted'];
 const HEADER = /^([^:\s]{1,100})\s{0,10}:\s{0,10}(.{0,4000})$/;
-
-export function getFormFields(request: Pick<HttpRequest, 'body'>): Record<string, unknown> {
-  return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
-}
 
 export const toFormText = (form: Record<string, unknown>, name: string): string => {
   const value = form[name];

@@ -1,6 +1,14 @@
 /** The editor of a probe, with "try now" (contract 30, probes; contract 80). Members work on monitors. */
 import joi from 'joi';
-import { formPage, Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
+import {
+  getFormFields,
+  formPage,
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageSpec,
+  type Problem,
+} from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import { MONITOR_SOURCE, type MonitorView, type WatchdogApi } from '../../../ports/domain/watchdog.js';
@@ -9,7 +17,7 @@ import { RECORD_TYPES, START_TLS } from '../../../ports/reach.js';
 import { toTrialView, type TryServices } from '../http/routes.js';
 import { KINDS, getTarget, type Probe } from '../model/probe.js';
 import type { Probes } from '../store/probes.js';
-import { toControlErrors, getProbeHref, NEW, readProbeForm, toFormText, getFormFields } from './form.js';
+import { toControlErrors, getProbeHref, NEW, readProbeForm, toFormText } from './form.js';
 
 interface ProbePages extends TryServices {
   probes: Pick<Probes, 'openProbe' | 'check' | 'save' | 'view'>;

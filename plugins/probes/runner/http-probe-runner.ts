@@ -1,7 +1,7 @@
 /**
- * One asking by HTTP: redirects are followed here, because each of their addresses is judged anew. What came from a
- * public machine never leads into the own network, whatever the policy allows otherwise. Headers and the body go to the
- * origin that they were given for and to no other.
+ * One HTTP probe. Redirects are followed here, because the egress policy is checked for each address. A redirect from a
+ * public address never leads into the internal network, even where the policy allows that network. Headers and the body
+ * are only sent to the origin that they were configured for.
  */
 import { CookieJar } from 'tough-cookie';
 import { inject, injectable } from '../../../kernel/contract.js';

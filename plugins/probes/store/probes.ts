@@ -12,8 +12,8 @@ const getSealPurpose = (source: string): string => `probes/headers/${source}`;
 export type CheckedProbe = Omit<ProbeDoc, 'id' | 'updated_at'> | null;
 
 /** Applies the egress policy of the same HTTP address. */
-const findSocketFault = (url: string, judge: (url: string) => string | null): string | null =>
-  /^wss?:\/\//i.test(url) ? judge(url.replace(/^ws/i, 'http')) : 'the URL must begin with ws:// or wss://';
+const findSocketFault = (url: string, checkUrl: (url: string) => string | null): string | null =>
+  /^wss?:\/\//i.test(url) ? checkUrl(url.replace(/^ws/i, 'http')) : 'the URL must begin with ws:// or wss://';
 
 @injectable()
 export class Probes {

@@ -1,6 +1,7 @@
 /** /projects/{slug}/brand, where administrators choose it, and the two files that public pages load. */
 import joi from 'joi';
 import {
+  getFormFields,
   formPage,
   fromForm,
   Redirect,
@@ -26,7 +27,6 @@ const params = joi.object({ slug: joi.string().pattern(SLUG, 'slug').required() 
 /** Other processes' changes are seen within it. */
 const shared = { maxAgeMs: 1_600 };
 
-const typed = ({ body }: HttpRequest): Record<string, unknown> => ({ ...(body as object | null) });
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value.trim() : '') || null;
 const slugOf = ({ params: { slug = '' } }: HttpRequest): string => slug;
 
@@ -34,7 +34,7 @@ export function brandPages(projects: Projects, brands: Brands): PageSpec[] {
   const page = async (request: HttpRequest, problem?: Problem): Promise<View> => {
     const { id: slug, name } = await projects.need(request.principal, slugOf(request));
     const brand = await brands.view(request.principal, slug);
-    const { seller, colour } = problem === undefined ? brand : typed(request);
+    const { seller, colour } = problem === undefined ? brand : getFormFields(request);
     return new View('brand-form', {
       title,
       slug,
@@ -60,7 +60,7 @@ export function brandPages(projects: Projects, brands: Brands): PageSpec[] {
     formPage(
       { path: PATH, title, access, input: { params }, files: true },
       async (request) => {
-        const form = typed(request);
+        const form = getFormFields(request);
         const given = { seller: textOf(form['seller']), colour: textOf(form['colour']) };
         const fields = fromForm(brandBody, given, { convert: true }) as BrandFields;
         const { bytes } = (form['logo'] ?? {}) as Partial<FormFile>;

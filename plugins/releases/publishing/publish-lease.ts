@@ -24,7 +24,7 @@ export interface PublishClaim {
 
 @injectable()
 export class PublishLeases {
-  /** A lease is judged by how long its holder is silent, so each is remembered while somebody else holds it. */
+  /** A lease expires by how long its holder is silent, so each is remembered while another process holds it. */
   readonly #watched = new Map<string, Lease<ProcessOwner>>();
 
   constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}

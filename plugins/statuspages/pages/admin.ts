@@ -1,6 +1,7 @@
 /** /status-pages: making, changing and publishing status pages (contract 80). Members work on them, as on monitors. */
 import joi from 'joi';
 import {
+  getFormFields,
   formPage,
   Redirect,
   View,
@@ -17,7 +18,7 @@ import type { Component, ComponentFields, PageFields, StatusPageDoc } from '../m
 import { STATE_WORDS } from '../model/labels.js';
 import type { StatusPageServices } from '../services.js';
 import { buildAnnouncementPages } from './announcements.js';
-import { readComponentFields, idParams, readPageFields, getFormFields } from './forms.js';
+import { readComponentFields, idParams, readPageFields } from './forms.js';
 
 const access = { session: 'member' } as const;
 const title = 'Status pages';

@@ -1,6 +1,7 @@
 /** The pages on which people tell visitors of incidents and planned work. */
 import joi from 'joi';
 import {
+  getFormFields,
   formPage,
   Redirect,
   View,
@@ -13,7 +14,7 @@ import { toAnnouncementView, listStates, type AnnouncementDoc } from '../model/a
 import type { StatusPageDoc } from '../model/page.js';
 import { STATE_WORDS } from '../model/labels.js';
 import type { StatusPageServices } from '../services.js';
-import { readAnnouncementFields, idParams, getFormFields, readUpdateFields } from './forms.js';
+import { readAnnouncementFields, idParams, readUpdateFields } from './forms.js';
 
 const access = { session: 'member' } as const;
 const title = 'Announcement';

@@ -1,6 +1,6 @@
 /** Forms of the administration as the interface's bodies. */
 import joi from 'joi';
-import { fromForm, utcOfLocal, type HttpRequest } from '../../../kernel/contract.js';
+import { getFormFields, fromForm, utcOfLocal, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import {
   announcementBody,
@@ -9,10 +9,6 @@ import {
   type AnnouncementState,
 } from '../model/announcement.js';
 import { componentBody, editBody, pageBody, type ComponentFields, type PageFields } from '../model/page.js';
-
-export const getFormFields = ({ body }: Pick<HttpRequest, 'body'>): Record<string, unknown> => ({
-  ...(body as object | null),
-});
 
 const getText = (form: Record<string, unknown>, name: string): string => {
   const value = form[name];

@@ -1,9 +1,16 @@
 /** What visitors get of a page whose password they have not entered, and the form that takes it. */
-import { Redirect, Reply, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
+import {
+  getFormFields,
+  Redirect,
+  Reply,
+  View,
+  type HttpRequest,
+  type PageResult,
+  type PageSpec,
+} from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { hasPassword, type StatusPageDoc } from '../model/page.js';
 import { TOO_MANY, type PageLock } from '../public-page/page-lock.js';
-import { getFormFields } from './forms.js';
 
 /** `challenge`: 401 that asks programs for HTTP Basic; `error`: 401 that makes no browser ask. */
 export type LockedAnswer = 'form' | 'challenge' | 'error';

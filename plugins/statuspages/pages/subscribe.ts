@@ -1,6 +1,7 @@
 /** Pages by which visitors subscribe to a status page, confirm that, and unsubscribe. They work without scripts. */
 import joi from 'joi';
 import {
+  getFormFields,
   Redirect,
   text,
   View,
@@ -14,7 +15,6 @@ import { networkOf } from '../../../lib/addresses.js';
 import { hashToken, parseEmail } from '../model/subscriber.js';
 import { getPagePath, type StatusPageDoc } from '../model/page.js';
 import type { StatusPageServices } from '../services.js';
-import { getFormFields } from './forms.js';
 import { answerLocked, type FindPage } from './password.js';
 
 const SLUG = joi.string().max(64).required();

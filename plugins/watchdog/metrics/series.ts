@@ -6,6 +6,7 @@ import type { Find } from '../../../ports/store.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import { HOUR_MS } from '../../../lib/time.js';
+import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc, RollupDoc, SampleRow, MetricStats } from '../model/documents.js';
 import { getChunkId, parseHour, parseRows } from './samples.js';
@@ -21,8 +22,6 @@ export interface SeriesSink {
   sample(index: number, value: number, at: number): void;
   hour(index: number, stats: MetricStats, hourStart: number): void;
 }
-
-const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 @injectable()
 export class MetricSeries {

@@ -69,7 +69,7 @@ export function checkCron(expression: string, timezone: string): void {
     );
   if ((CRON_NICKNAMES as readonly string[]).includes(expression)) return;
   if (expression.startsWith('@'))
-    throw new CronInvalid('schedule', `the name at position 1 is none of ${CRON_NICKNAMES.join(', ')}`, 1);
+    throw new CronInvalid('schedule', `the name at position 1 must be one of ${CRON_NICKNAMES.join(', ')}`, 1);
   const fields = [...expression.matchAll(/\S+/g)];
   fields.forEach(({ 0: text, index }, i) => checkField(text, i, index + 1));
   if (fields.length < FIELDS.length)

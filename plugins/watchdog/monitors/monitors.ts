@@ -121,7 +121,7 @@ export class Monitors {
       if (moved) await this.#releaseSuppressed();
       if (moved) changeSet.assign({ relook: true, reparented_at: clock.iso() });
       if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.update())) === null) continue;
-      // At once, so that a wait begins now; what a crash leaves undone the next run finds by `reevaluateTree`.
+      // Immediately, so that a wait begins now. After a crash the next run finds the rest by `reevaluateTree`.
       if (moved) await this.alarms.reevaluateTree(changeSet.next, now);
       // It and what is below it may have left a window: due then, for the next run of the evaluator.
       const isInWindow = typeof doc.maintenance_id === 'string' || typeof doc.silence_id === 'string';

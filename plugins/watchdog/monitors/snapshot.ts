@@ -6,6 +6,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { SharedReading } from '../../../lib/shared-reading.js';
+import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Find, Page } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
@@ -61,8 +62,6 @@ export interface Snapshot<Row extends TreeItem = MonitorRow> extends Warned {
   forest: () => Promise<MonitorForest<Row>>;
 }
 
-export const nextEventLoopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 @injectable()
 export class MonitorSnapshots {
   readonly #whole: SharedReading<Snapshot>;
@@ -100,10 +99,10 @@ export class MonitorSnapshots {
       const page: Page<MonitorDoc> = await monitors.find({ ...query, after });
       for (const doc of page.items) rows.push(rowOf(doc));
       after = page.next;
-      if (after !== null) await nextEventLoopTurn();
+      if (after !== null) await yieldToEventLoop();
     }
     let made: Promise<MonitorForest<Row>> | undefined;
-    const forest = (): Promise<MonitorForest<Row>> => (made ??= MonitorForest.of(rows, nextEventLoopTurn));
+    const forest = (): Promise<MonitorForest<Row>> => (made ??= MonitorForest.of(rows, yieldToEventLoop));
     return { at, rows, forest, ...left.warned };
   }
 }

@@ -1,6 +1,7 @@
 /** Monitors as they are now: the paged list, and the whole status from a snapshot (contract 30, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { SharedReading } from '../../../lib/shared-reading.js';
+import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import { denied } from '../../../kernel/errors.js';
 import type { MonitorState, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Filter } from '../../../ports/store.js';
@@ -17,7 +18,7 @@ import {
   parseSourceCursor,
   WORST_FIRST,
 } from './list-cursors.js';
-import { MonitorSnapshots, nextEventLoopTurn, type MonitorRow } from './snapshot.js';
+import { MonitorSnapshots, type MonitorRow } from './snapshot.js';
 import { maskView, Visibility, type HiddenSources } from '../tree/visibility.js';
 import { findReadable, LeftOutDocuments, unnamed, warned, type Warned } from '../../../ports/store/left-out.js';
 
@@ -196,12 +197,12 @@ export class MonitorStatus {
       const known = await uptimes?.of(slice.map(({ id }) => id));
       const texts = slice.map((row) => addUptime(formatRow(row, hidden), known && (known.get(row.id) ?? 'null')));
       parts.push(Buffer.from((i > 0 ? ',' : '') + texts.join(',')));
-      await nextEventLoopTurn();
+      await yieldToEventLoop();
     }
     const whole = rows === snapshot.rows;
     const tree =
       query.tree === true
-        ? formatTree(await (whole ? snapshot.forest() : MonitorForest.of(rows, nextEventLoopTurn)))
+        ? formatTree(await (whole ? snapshot.forest() : MonitorForest.of(rows, yieldToEventLoop)))
         : null;
     parts.push(Buffer.from(tree === null ? ']}' : `],${tree}}`));
     return Buffer.concat(parts);

@@ -1,5 +1,5 @@
 /** /monitors/{source} */
-import { localOf, View, type HttpRequest } from '../../../kernel/contract.js';
+import { getFormFields, localOf, View, type HttpRequest } from '../../../kernel/contract.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { MetricHistory } from '../metrics/history.js';
@@ -9,7 +9,7 @@ import type { WatchdogServices } from '../services.js';
 import type { EarlierChange } from '../why/explanation.js';
 import { getNextDue } from '../model/cron.js';
 import { getDeferredAlarmTime, getIntervalSeconds, isLearning, getLimits } from '../model/timing.js';
-import { getMonitorPageHref, getFormFields } from './form.js';
+import { getMonitorPageHref } from './form.js';
 import { toIncidentRow } from './incidents.js';
 import { buildLongUptimeView } from './uptime.js';
 import { toListedMonitor } from './row.js';

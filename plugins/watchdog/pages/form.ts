@@ -1,14 +1,10 @@
 /** Forms of the pages as the API's bodies. */
-import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
+import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 import { editBody, monitorBody } from '../http/monitor-bodies.js';
 
 /** A monitor's page; a source may hold slashes. */
 export const getMonitorPageHref = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
-
-export function getFormFields(request: Pick<HttpRequest, 'body'>): Record<string, unknown> {
-  return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
-}
 
 /** Tags as the form has them. */
 export const formatTags = (tags: readonly string[]): string => tags.join(', ');

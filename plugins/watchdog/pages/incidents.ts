@@ -1,12 +1,20 @@
 /** /incidents and /incidents/{id} (contract 30, beyond the specification; contract 80). Members say what they found. */
 import joi from 'joi';
-import { formPage, Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import {
+  getFormFields,
+  formPage,
+  Redirect,
+  text,
+  View,
+  type HttpRequest,
+  type PageSpec,
+} from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { formatCsv, INCIDENT_COLUMNS, toIncidentRows } from '../incidents/csv.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { IncidentView } from '../model/incident.js';
 import type { WatchdogServices } from '../services.js';
-import { getMonitorPageHref, getFormFields } from './form.js';
+import { getMonitorPageHref } from './form.js';
 
 const access = { session: 'member' } as const;
 const title = 'Incidents';

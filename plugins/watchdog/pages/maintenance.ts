@@ -3,6 +3,7 @@
  */
 import joi from 'joi';
 import {
+  getFormFields,
   formPage,
   localOf,
   Redirect,
@@ -21,7 +22,7 @@ import { toWatchdogCaller } from '../model/caller.js';
 import type { WindowView } from '../model/window.js';
 import type { WatchdogServices } from '../services.js';
 import { listProposedParents } from './choices.js';
-import { getMonitorPageHref, getFormFields } from './form.js';
+import { getMonitorPageHref } from './form.js';
 
 const access = { session: 'member' } as const;
 const title = 'Maintenance';

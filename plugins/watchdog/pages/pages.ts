@@ -5,7 +5,15 @@
 import { toMonitorView } from '../model/monitor.js';
 import { changedFields } from '../../../lib/changed-fields.js';
 import joi from 'joi';
-import { formPage, type Problem, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import {
+  getFormFields,
+  formPage,
+  type Problem,
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageSpec,
+} from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import { listProjectChoices, listProposedParents } from './choices.js';
@@ -16,7 +24,7 @@ import { buildMaintenancePages } from './maintenance.js';
 import { buildListView } from './list.js';
 import { buildPublicView } from './status.js';
 import { buildMonitorTokenPages } from './tokens.js';
-import { readMonitorForm, formatTags, getMonitorPageHref, getFormFields } from './form.js';
+import { readMonitorForm, formatTags, getMonitorPageHref } from './form.js';
 import { STATES } from '../model/documents.js';
 import type { WatchdogServices } from '../services.js';
 import { isMonitorId } from '../model/source.js';

@@ -3,6 +3,7 @@
  */
 import joi from 'joi';
 import {
+  getFormFields,
   fromForm,
   formPage,
   Redirect,
@@ -15,7 +16,7 @@ import { invalid, notFound } from '../../../kernel/errors.js';
 import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { WatchdogServices } from '../services.js';
-import { getMonitorPageHref, getFormFields } from './form.js';
+import { getMonitorPageHref } from './form.js';
 import { buildSchedulerSnippets, buildReportingSnippets } from './snippets.js';
 
 const access = { session: 'admin' } as const;

@@ -7,6 +7,7 @@ import type { Collection, WriteOp } from '../../../ports/store.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { getNextCheck } from '../model/timing.js';
 import type { MonitorChangeSet } from '../model/change-set.js';
+import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 
 /** Made in one turn of the event loop. */
 const BATCH_SIZE = 125;
@@ -21,9 +22,6 @@ interface Ready {
   changeSet: MonitorChangeSet;
   op: WriteOp<MonitorDoc>;
 }
-
-/** The store's requests go out between turns of the event loop. */
-const nextEventLoopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** @returns the change sets that were written; the others conflicted or failed */
 export async function writeChangeSets(
@@ -40,7 +38,7 @@ export async function writeChangeSets(
   const send = async (): Promise<void> => {
     written.push(writeReady(monitors, ready, won, failed));
     ready = [];
-    await nextEventLoopTurn();
+    await yieldToEventLoop();
   };
   for (const { changeSet, credit } of pending) {
     const { id, rev } = changeSet.before;

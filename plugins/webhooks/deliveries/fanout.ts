@@ -7,6 +7,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import { StalenessTracker } from '../../../lib/staleness.js';
+import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { type Find, StoreConflict } from '../../../ports/store.js';
 import { createDelivery } from '../model/delivery.js';
@@ -124,7 +125,7 @@ export class Fanout {
   /** Waits for the markers of deliveries that are stored. */
   async waitUntilIdle(): Promise<void> {
     // The promises of deliveries that were stored just now have their turn first.
-    await new Promise((resolve) => setImmediate(resolve));
+    await yieldToEventLoop();
     while (this.#clearing !== null) await this.#clearing;
   }
 

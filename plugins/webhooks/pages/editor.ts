@@ -1,8 +1,15 @@
 /** The form of a webhook, new or known (contract 80). */
-import { formPage, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
+import {
+  getFormFields,
+  formPage,
+  View,
+  type HttpRequest,
+  type PageSpec,
+  type Problem,
+} from '../../../kernel/contract.js';
 import { ALL_EVENTS } from '../model/event-names.js';
 import { changeBody, createBody } from '../model/webhook.js';
-import { readWebhookForm, getChosenEvents, getFormFields } from './form.js';
+import { readWebhookForm, getChosenEvents } from './form.js';
 import { writeAccess, crumb, params, title, to, type WebhookPageParts } from './shared.js';
 import { renderWithSecret } from './webhook.js';
 

@@ -1,4 +1,4 @@
-/** /webhooks/events: all events, whoever received them (contract 70). */
+/** /webhooks/events: all events, with or without receivers (contract 70). */
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import type { EventQuery } from '../deliveries/log.js';

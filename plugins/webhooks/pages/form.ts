@@ -1,12 +1,8 @@
 /** Posted forms as the API's bodies, and the form again with what was wrong. */
 import type joi from 'joi';
-import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
+import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import { ALL_EVENTS } from '../model/event-names.js';
 import type { WebhookFields } from '../model/webhook.js';
-
-export function getFormFields(request: HttpRequest): Record<string, unknown> {
-  return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
-}
 
 /**
  * What is ticked. Single events that are ticked beside "all events" are what somebody chose: without them there is no

@@ -1,12 +1,19 @@
 /** /webhooks/{id}: one webhook, its deliveries, and its buttons (contract 80). */
 import joi from 'joi';
-import { pageActions, problemText, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import {
+  getFormFields,
+  pageActions,
+  problemText,
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageSpec,
+} from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import type { DeliveryQuery } from '../deliveries/log.js';
 import { AWAITING_ATTEMPT, toWebhookDeliveryView, STATES, type DeliveryState } from '../model/delivery.js';
 import { isAdmin, getReaderAccess } from '../model/reader.js';
-import { getFormFields } from './form.js';
 import {
   writeAccess,
   crumb,

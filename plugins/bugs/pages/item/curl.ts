@@ -13,7 +13,7 @@ export interface ShownRequest {
   method: string;
   /** As it was reported, without secrets. */
   url: string;
-  /** Null where the address is none of the web. */
+  /** Null when the address is not http or https. */
   curl: string | null;
   headers: { name: string; value: string }[];
   /** Query, body, cookies and the like. */

@@ -96,7 +96,7 @@ describe('cron expressions', () => {
     ['0 0 * * MON#9', 9, /the day of the week at position 9/],
     ['0 0 ? * *', 5, /the day of the month at position 5/],
     ['L * * * *', 1, /the minute at position 1/],
-    ['@reboot', 1, /none of @hourly/],
+    ['@reboot', 1, /one of @hourly/],
     ['0 0 30 2 *', 5, /no month has/],
   ];
   for (const [expression, position, says] of WRONG)
