@@ -79,8 +79,13 @@ export class Ledger {
     return this.#highest.get(group) ?? 0;
   }
 
+  /** Groups of which an occurrence was sent. */
+  get sentGroups(): string[] {
+    return [...this.#asked.keys()];
+  }
+
   /** Groups of which an occurrence was acknowledged. */
-  get groups(): string[] {
+  get acknowledgedGroups(): string[] {
     return [...this.#counted.keys()];
   }
 }
