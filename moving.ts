@@ -26,7 +26,7 @@ import { refuseStrangers } from './composition/keys.js';
 import { findMissingPackages } from './composition/missing-packages.js';
 import { loadConfig, type Configuration, type Core } from './config/load.js';
 import { refuseOpen } from './lib/files/trusted-file.js';
-import { firstMissing, removeEmpty } from './lib/folders.js';
+import { findFirstMissing, removeEmpty } from './lib/folders.js';
 import { blueprint, keysOf, releasesOn, requireStore, storeOf, version } from './main.js';
 import type { Kernel } from './kernel/kernel.js';
 import type { ReleaseStore } from './ports/release-store.js';
@@ -213,7 +213,7 @@ async function withReleases<T>(configuration: Configuration, work: (releases: Re
 async function locked<T>(core: Core, work: () => Promise<T>): Promise<T> {
   const { data_dir, storage } = core;
   await refuseStrangers(core);
-  const missing = await firstMissing(data_dir);
+  const missing = await findFirstMissing(data_dir);
   try {
     const lock = await InstanceLock.acquire(data_dir, storage.file as string);
     try {

@@ -2,7 +2,7 @@
  * How a process ends that should. Everything is closed in order first; what does not close (a plugin's own timer, a
  * connection that hangs) must not keep the process alive (contract 95: exit codes, shutdown).
  */
-import { endLive } from '../lib/process/live-threads.js';
+import { endLiveThreads } from '../lib/process/live-threads.js';
 import { EXIT } from './output.js';
 
 /** From the first signal to the end, whatever is still under way: requests and jobs have 10 s each to finish. */
@@ -63,6 +63,6 @@ export function endSoon(): void {
 
 /** @param code that of the process where none is given, which `process.exit(undefined)` would make 0 */
 async function endNow(code = process.exitCode): Promise<never> {
-  await endLive(THREADS_MS);
+  await endLiveThreads(THREADS_MS);
   return process.exit(code);
 }

@@ -8,7 +8,7 @@ import { compareCodePoints } from './code-points.js';
 import { gunzip } from './gzip.js';
 import { UnsafePackage } from './unsafe-package.js';
 import { PathSet } from './path-set.js';
-import { refusedPath } from './path-policy.js';
+import { findPathFault } from './path-policy.js';
 import { checkGlobalPax, MAX_EXTENSION_BYTES, readLongName, readPax, type PaxRecords } from './tar/extensions.js';
 import { BLOCK_BYTES, isZero, readTarHeader, type TarHeader } from './tar/header.js';
 
@@ -200,7 +200,7 @@ class PackageReader {
     if (kind === 'directory' && (written === './' || written === '.')) return '';
     this.#pathsBytes += Buffer.byteLength(path);
     const why =
-      refusedPath(path, this.options.platform) ??
+      findPathFault(path, this.options.platform) ??
       (this.#pathsBytes > MAX_PATHS_BYTES ? 'makes all paths together too long' : this.#paths.add(path, kind));
     if (why !== null) throw new UnsafePackage(written, why);
     return path;

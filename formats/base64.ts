@@ -1,7 +1,7 @@
 /** Base64 in its one spelling, for Node and for browsers. Pure. */
 
 /** The bytes of base64 with padding; null for any text that `base64Of` would not write. */
-export function canonicalBase64(text: string): Uint8Array<ArrayBuffer> | null {
+export function decodeCanonicalBase64(text: string): Uint8Array<ArrayBuffer> | null {
   if (text === '') return null;
   try {
     const binary = atob(text);
@@ -12,5 +12,5 @@ export function canonicalBase64(text: string): Uint8Array<ArrayBuffer> | null {
 }
 
 /** Base64 of a text's UTF-8. */
-export const base64Of = (text: string): string =>
+export const encodeBase64 = (text: string): string =>
   btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));

@@ -6,8 +6,8 @@
 export type JsonValue =
   null | boolean | number | string | readonly JsonValue[] | { readonly [name: string]: JsonValue };
 
-export function canonicalJson(value: JsonValue): string {
-  return isInOrder(value) ? JSON.stringify(value) : sorted(value);
+export function formatCanonicalJson(value: JsonValue): string {
+  return isInOrder(value) ? JSON.stringify(value) : sortMembers(value);
 }
 
 /** Whether the members stand in their order already: JavaScript writes them as they stand, at a fifth of the cost. */
@@ -23,12 +23,12 @@ function isInOrder(value: JsonValue): boolean {
   return true;
 }
 
-function sorted(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${(value as readonly JsonValue[]).map(canonicalJson).join(',')}]`;
+function sortMembers(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${(value as readonly JsonValue[]).map(formatCanonicalJson).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   const members = value as { readonly [name: string]: JsonValue };
   const written = Object.keys(members)
     .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonicalJson(members[name] as JsonValue)}`);
+    .map((name) => `${JSON.stringify(name)}:${formatCanonicalJson(members[name] as JsonValue)}`);
   return `{${written.join(',')}}`;
 }

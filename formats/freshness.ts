@@ -39,7 +39,7 @@ export interface FreshnessFacts {
 /** Reads a statement's text; null when the text is no statement of schema 1. */
 export function readFreshness(text: string): FreshnessStatement | null {
   if (text.length > 1_000_000) return null;
-  const it = parsed(text);
+  const it = parseJsonOrNull(text);
   if (!isRecord(it) || it['schema'] !== 1 || !isRecord(it['latest']) || !Array.isArray(it['steps'])) return null;
   const { product, channel, latest, issued_at: issued, expires_at: expires } = it;
   if (typeof product !== 'string' || typeof channel !== 'string' || !isTime(issued) || !isTime(expires)) return null;
@@ -48,7 +48,7 @@ export function readFreshness(text: string): FreshnessStatement | null {
 }
 
 /** Why a statement does not vouch for check's answer, in one sentence; null when it does. */
-export function staleness(statement: FreshnessStatement, facts: FreshnessFacts): string | null {
+export function findFreshnessFault(statement: FreshnessStatement, facts: FreshnessFacts): string | null {
   const { product, channel, platform, current, offered, newestSeen, now } = facts;
   if (statement.product !== product) return 'The freshness statement is of another product.';
   if (statement.channel !== channel) return 'The freshness statement is of another channel.';
@@ -83,7 +83,7 @@ function isStepTo(steps: FreshnessStatement['steps'], newest: string, current: s
   );
 }
 
-function parsed(text: string): unknown {
+function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

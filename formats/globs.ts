@@ -10,7 +10,7 @@ type Step = { kind: 'char'; char: string } | { kind: 'one' | 'name' | 'path' | '
 export const MAX_GLOB_LENGTH = 1_000;
 
 /** Why a text is no valid glob; null when it is valid. */
-export function refusedGlob(glob: string): string | null {
+export function findGlobFault(glob: string): string | null {
   if (glob === '') return 'is empty';
   if (glob.length > MAX_GLOB_LENGTH) return `is longer than ${MAX_GLOB_LENGTH} characters`;
   if (glob.includes('\\')) return 'has a back-slash; paths are separated by slashes';
@@ -22,18 +22,18 @@ export function refusedGlob(glob: string): string | null {
  * Why a text that somebody writes as a glob would not do what it looks like; null when it does. Patterns of published
  * manifests are not held to it.
  */
-export function unsupportedGlob(glob: string): string | null {
+export function findUnsupportedGlob(glob: string): string | null {
   if (glob.startsWith('!')) return 'begins with !; exceptions are not supported';
   if (/[{}]/.test(glob)) return 'has braces, which are not supported; write one pattern for each alternative';
   if (/[[\]]/.test(glob)) return 'has brackets, which are not supported; ? stands for any one character';
-  return refusedGlob(glob);
+  return findGlobFault(glob);
 }
 
 /** `name/` means everything in the folder. */
 export const normalizeGlob = (glob: string): string => (glob.endsWith('/') ? `${glob}**` : glob);
 
 /** A function that tells whether a relative path matches any of the globs. */
-export function globMatcher(globs: readonly string[]): (path: string) => boolean {
+export function createGlobMatcher(globs: readonly string[]): (path: string) => boolean {
   const compiled = globs.map(steps);
   return (path) => compiled.some((pattern) => matches(pattern, path));
 }

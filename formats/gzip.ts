@@ -61,7 +61,7 @@ async function readHeader(packed: ByteQueue): Promise<void> {
 }
 
 async function* readBody(packed: ByteQueue): AsyncGenerator<Buffer> {
-  const body = new HeldBack(packed.read());
+  const body = new TrailerHoldback(packed.read());
   const inflate = createInflateRaw({ chunkSize: PIECE_BYTES });
   // A failure on either side reaches the loop below, because a pipeline destroys both.
   const fed = pipeline(Readable.from(body), inflate).catch(() => undefined);
@@ -87,7 +87,7 @@ async function* readBody(packed: ByteQueue): AsyncGenerator<Buffer> {
 }
 
 /** All bytes but the last eight, which are the member's trailer when nothing follows it. */
-class HeldBack implements AsyncIterable<Buffer> {
+class TrailerHoldback implements AsyncIterable<Buffer> {
   held: Buffer = Buffer.alloc(0);
   ended = false;
   /** Bytes passed on. */

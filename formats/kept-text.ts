@@ -2,7 +2,7 @@ import { UnsafePackage } from './unsafe-package.js';
 import type { FileEntry } from './archive.js';
 
 /** The text of one file of a package that is being read: give `onFile` to `readPackage`. */
-export class KeptText {
+export class PackageTextReader {
   /** Null until the file is met, and when the package has none. */
   text: string | null = null;
 

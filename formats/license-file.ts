@@ -4,23 +4,23 @@
  * key's, never the file's.
  */
 import {
-  claimOfAnswer,
-  claimOfFile,
-  judgeAnswer,
-  judgePayload,
-  keyOfClaim,
+  parseAnswerClaim,
+  parseFileClaim,
+  validateLicenseAnswer,
+  validateLicensePayload,
+  resolveClaimKey,
   type AnswerResult,
   type SignatureClaim,
   type LicenseFault,
   type LicenseFileChecks,
   type LicenseFileResult,
-  type AskedLicense,
+  type LicenseRequest,
 } from './license-text.js';
 import { isSignedBy, readPublicKey } from './signature.js';
 
 /** The fault of a signature; null for a right one. */
-function signatureFault(pems: string | readonly string[], claim: SignatureClaim): LicenseFault | null {
-  const named = keyOfClaim([pems].flat().map(readPublicKey), claim);
+function findSignatureFault(pems: string | readonly string[], claim: SignatureClaim): LicenseFault | null {
+  const named = resolveClaimKey([pems].flat().map(readPublicKey), claim);
   if (typeof named === 'string') return named;
   return isSignedBy(named.key, claim.bytes, named.signature) ? null : 'wrong_signature';
 }
@@ -35,10 +35,10 @@ export function verifyLicenseFile(
   pem: string | readonly string[],
   checks: LicenseFileChecks = {},
 ): LicenseFileResult {
-  const file = claimOfFile(text);
+  const file = parseFileClaim(text);
   if (file === null) return { valid: false, reason: 'malformed' };
-  const fault = signatureFault(pem, file.claim);
-  return fault === null ? judgePayload(file.enc, checks) : { valid: false, reason: fault };
+  const fault = findSignatureFault(pem, file.claim);
+  return fault === null ? validateLicensePayload(file.enc, checks) : { valid: false, reason: fault };
 }
 
 /**
@@ -46,11 +46,11 @@ export function verifyLicenseFile(
  * @param answer the parsed body
  * @throws KeyRefused when a `pem` is no public key
  */
-export function verifyAnswer(
+export function verifyLicenseAnswer(
   answer: Readonly<Record<string, unknown>>,
   pem: string | readonly string[],
-  question: AskedLicense,
+  question: LicenseRequest,
 ): AnswerResult {
-  const fault = signatureFault(pem, claimOfAnswer(answer));
-  return fault === null ? judgeAnswer(answer, question) : { valid: false, reason: fault };
+  const fault = findSignatureFault(pem, parseAnswerClaim(answer));
+  return fault === null ? validateLicenseAnswer(answer, question) : { valid: false, reason: fault };
 }

@@ -2,8 +2,8 @@
  * The content of license files (`.lic`) and of signed answers of `validate` (contract 50), for Node and for browsers:
  * everything but the signature itself, which each verifies in its own way. Pure.
  */
-import { base64Of, canonicalBase64 } from './base64.js';
-import { canonicalJson, type JsonValue } from './canonical-json.js';
+import { encodeBase64, decodeCanonicalBase64 } from './base64.js';
+import { formatCanonicalJson, type JsonValue } from './canonical-json.js';
 
 export interface LicensePayload {
   schema: 1;
@@ -54,7 +54,7 @@ const LINE = 64;
 /** The prefix of the bytes that a file's signature covers; `enc` follows. */
 export const LICENSE_FILE_SIGNED = 'aos-lic-v1.';
 /** A file is a few kilobytes; features have at most 8 KiB. */
-const LONGEST = 256 * 1024;
+const MAX_LICENSE_TEXT_LENGTH = 256 * 1024;
 
 interface Armoured {
   enc: string;
@@ -65,7 +65,7 @@ interface Armoured {
 
 /** The text of a file. */
 export function formatLicenseFile({ enc, sig, alg, kid }: Armoured): string {
-  const text = base64Of(JSON.stringify({ enc, sig, alg, kid }));
+  const text = encodeBase64(JSON.stringify({ enc, sig, alg, kid }));
   const lines = text.match(new RegExp(`.{1,${LINE}}`, 'g')) ?? [];
   return [HEAD, ...lines, FOOT, ''].join('\n');
 }
@@ -78,18 +78,18 @@ const BETWEEN = /[\s>\u00ad\u200b-\u200f\u2060\ufeff]+/g;
  * width of lines do not matter: the signature protects the content.
  */
 function parse(text: string): Armoured | null {
-  if (text.length > LONGEST) return null;
+  if (text.length > MAX_LICENSE_TEXT_LENGTH) return null;
   const start = text.indexOf(HEAD);
   const end = text.indexOf(FOOT, start);
   if (start < 0 || end < 0) return null;
   const body = text.slice(start + HEAD.length, end).replaceAll(BETWEEN, '');
-  const inner = canonicalBase64(body);
+  const inner = decodeCanonicalBase64(body);
   const parts = inner === null ? null : parsed(utf8(inner));
   if (parts === null) return null;
   const { enc, sig, alg, kid } = parts;
   if (![enc, sig, alg, kid].every((part) => typeof part === 'string')) return null;
   const file = { enc, sig, alg, kid } as Armoured;
-  return base64Of(JSON.stringify(file)) === body ? file : null;
+  return encodeBase64(JSON.stringify(file)) === body ? file : null;
 }
 
 function parsed(text: string): Record<string, unknown> | null {
@@ -115,7 +115,7 @@ export interface SignatureClaim {
 }
 
 /** The claim of a file; null when the text is no license file. */
-export function claimOfFile(text: string): { claim: SignatureClaim; enc: string } | null {
+export function parseFileClaim(text: string): { claim: SignatureClaim; enc: string } | null {
   const file = parse(text);
   if (file === null) return null;
   const { enc, sig: signature, alg, kid } = file;
@@ -126,7 +126,7 @@ export function claimOfFile(text: string): { claim: SignatureClaim; enc: string 
  * The key that a claim names, with the signature, or the fault of the claim. The key decides the algorithm, never the
  * document.
  */
-export function keyOfClaim<Key extends { keyId: string; algorithm: string }>(
+export function resolveClaimKey<Key extends { keyId: string; algorithm: string }>(
   keys: readonly Key[],
   { kid, alg, signature }: SignatureClaim,
 ): { key: Key; signature: string } | LicenseFault {
@@ -136,17 +136,17 @@ export function keyOfClaim<Key extends { keyId: string; algorithm: string }>(
 }
 
 /** Judges a file's payload once its signature was verified. */
-export function judgePayload(enc: string, checks: LicenseFileChecks): LicenseFileResult {
-  const bytes = canonicalBase64(enc);
+export function validateLicensePayload(enc: string, checks: LicenseFileChecks): LicenseFileResult {
+  const bytes = decodeCanonicalBase64(enc);
   const payload = bytes === null ? null : parsed(utf8(bytes));
   if (payload === null) return { valid: false, reason: 'malformed' };
   if (payload['schema'] !== 1) return { valid: false, reason: 'unknown_schema' };
   const known = payload as unknown as LicensePayload;
-  const reason = payloadFault(known, checks);
+  const reason = findPayloadFault(known, checks);
   return reason === null ? { valid: true, payload: known } : { valid: false, payload: known, reason };
 }
 
-function payloadFault(
+function findPayloadFault(
   payload: LicensePayload,
   { product, machineId, now = Date.now() }: LicenseFileChecks,
 ): LicenseFault | null {
@@ -161,18 +161,18 @@ function payloadFault(
 }
 
 /** The bytes of an answer of `validate` that its signature covers: every member but `signature`, as RFC 8785 JSON. */
-export function signedAnswer(answer: Readonly<Record<string, unknown>>): Uint8Array<ArrayBuffer> {
+export function getSignedAnswerBytes(answer: Readonly<Record<string, unknown>>): Uint8Array<ArrayBuffer> {
   const { signature: _signature, ...covered } = answer;
-  return new TextEncoder().encode(canonicalJson(covered as { [name: string]: JsonValue }));
+  return new TextEncoder().encode(formatCanonicalJson(covered as { [name: string]: JsonValue }));
 }
 
-export const claimOfAnswer = (answer: Readonly<Record<string, unknown>>): SignatureClaim => {
+export const parseAnswerClaim = (answer: Readonly<Record<string, unknown>>): SignatureClaim => {
   const { kid, alg, signature } = answer;
-  return { kid, alg, signature, bytes: signedAnswer(answer) };
+  return { kid, alg, signature, bytes: getSignedAnswerBytes(answer) };
 };
 
 /** The question that was asked: an answer to another question is as bad as a forged one. */
-export interface AskedLicense {
+export interface LicenseRequest {
   keySha256: string;
   product: string;
   machineId?: string | null;
@@ -185,9 +185,9 @@ export interface AnswerResult {
 }
 
 /** Judges whether a verified answer fits this question. */
-export function judgeAnswer(
+export function validateLicenseAnswer(
   answer: Readonly<Record<string, unknown>>,
-  { keySha256, product, machineId = null, nonce = null }: AskedLicense,
+  { keySha256, product, machineId = null, nonce = null }: LicenseRequest,
 ): AnswerResult {
   const asked =
     answer['key_sha256'] === keySha256 &&

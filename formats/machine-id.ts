@@ -10,5 +10,5 @@ import { createHash } from 'node:crypto';
  * @param systemId the system's own id of this machine: `/etc/machine-id`, Windows' `MachineGuid`, or a kept random text
  * where there is neither. White space around the id and letter case do not count.
  */
-export const machineIdOf = (project: string, systemId: string): string =>
+export const deriveMachineId = (project: string, systemId: string): string =>
   createHash('sha256').update(`${project}\n${systemId.trim().toLowerCase()}`).digest('hex');

@@ -10,7 +10,7 @@ import type { Platform } from './platform.js';
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** The runtime identifier of packages for this machine; `any` where there is none. */
-export function machinePlatform(system: string = process.platform, arch: string = process.arch): Platform {
+export function detectMachinePlatform(system: string = process.platform, arch: string = process.arch): Platform {
   if (system === 'win32' && arch === 'x64') return 'win-x64';
   if (system === 'linux' && arch === 'x64') return 'linux-x64';
   return system === 'linux' && arch === 'arm64' ? 'linux-arm64' : 'any';
@@ -47,8 +47,8 @@ export async function isInContainer(env: Env): Promise<boolean> {
 }
 
 /** The system's own id of this machine; null when the system has none, or does not tell. */
-export async function systemId(): Promise<string | null> {
-  if (process.platform === 'win32') return machineGuid();
+export async function readSystemId(): Promise<string | null> {
+  if (process.platform === 'win32') return readMachineGuid();
   for (const path of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {
     const text = await readFile(path, 'utf8').catch(() => '');
     if (/^[0-9a-f]{32}$/.test(text.trim())) return text.trim();
@@ -57,7 +57,7 @@ export async function systemId(): Promise<string | null> {
 }
 
 /** Read from the 64-bit view of the registry, since a 32-bit program sees another one by default. */
-async function machineGuid(): Promise<string | null> {
+async function readMachineGuid(): Promise<string | null> {
   const reg = `${process.env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\reg.exe`;
   const query = ['query', 'HKLM\\SOFTWARE\\Microsoft\\Cryptography', '/v', 'MachineGuid', '/reg:64'];
   const { stdout } = await promisify(execFile)(reg, query).catch(() => ({ stdout: '' }));

@@ -6,9 +6,9 @@ import { compareVersions, isVersion } from '../lib/versions.js';
 import { isTimestamp } from '../lib/time.js';
 import type { FileMode, ArchivedFile } from './archive.js';
 import { compareCodePoints } from './code-points.js';
-import { globMatcher, refusedGlob } from './globs.js';
+import { createGlobMatcher, findGlobFault } from './globs.js';
 import { PathSet } from './path-set.js';
-import { refusedPath } from './path-policy.js';
+import { findPathFault } from './path-policy.js';
 import { isPlatform, type Platform } from './platform.js';
 import { printable } from '../lib/text/printable.js';
 
@@ -47,17 +47,17 @@ export const MAX_MANIFEST_BYTES = 96 * 1024 ** 2;
 export type ManifestInput = Omit<ReleaseManifest, 'schema' | 'files'> & { files: readonly ArchivedFile[] };
 
 /** The members in their order, and with it the signed text. */
-export function manifestText(release: ManifestInput): string {
+export function formatManifest(release: ManifestInput): string {
   const files = release.files.toSorted((a, b) => compareCodePoints(a.path, b.path));
-  return [...manifestPieces({ ...release, files }, files.length + 1)].join('');
+  return [...formatManifestPieces({ ...release, files }, files.length + 1)].join('');
 }
 
 /**
  * The same text in pieces of at most `perPiece` files, because 200,000 at once would hold the event loop.
  * @param release has its files in the order of their paths by code point
  */
-export function* manifestPieces(release: ManifestInput, perPiece: number): Generator<string> {
-  const preserved = globMatcher(release.preserve_patterns);
+export function* formatManifestPieces(release: ManifestInput, perPiece: number): Generator<string> {
+  const preserved = createGlobMatcher(release.preserve_patterns);
   const head = {
     schema: 1,
     product: release.product,
@@ -125,8 +125,8 @@ export function readManifest(text: string): ReleaseManifest {
     entry: orNull(root['entry'], (value) => string(value, 'entry', 2_048)),
     runtime: orNull(root['runtime'], runtime),
   };
-  if (manifest.entry !== null && refusedPath(manifest.entry, platform) !== null)
-    throw new ManifestInvalid('entry', `${printable(manifest.entry, 200)} ${refusedPath(manifest.entry, platform)}`);
+  if (manifest.entry !== null && findPathFault(manifest.entry, platform) !== null)
+    throw new ManifestInvalid('entry', `${printable(manifest.entry, 200)} ${findPathFault(manifest.entry, platform)}`);
   return manifest;
 }
 
@@ -163,7 +163,7 @@ function files(value: unknown, platform: Platform): ManifestFile[] {
     const at = `files[${i}]`;
     const file = record(item, at);
     const path = string(file['path'], `${at}.path`, 2_048);
-    const why = refusedPath(path, platform) ?? paths.add(path, 'file');
+    const why = findPathFault(path, platform) ?? paths.add(path, 'file');
     if (why !== null) throw new ManifestInvalid(`${at}.path`, `${printable(path, 200)} ${why}`);
     if (typeof file['preserve'] !== 'boolean') throw new ManifestInvalid(`${at}.preserve`, 'is no boolean');
     return {
@@ -181,7 +181,7 @@ function patterns(value: unknown): string[] {
     throw new ManifestInvalid('preserve_patterns', 'is no list of up to 1000');
   return value.map((item: unknown, i) => {
     const glob = string(item, `preserve_patterns[${i}]`, 1_000);
-    const why = refusedGlob(glob);
+    const why = findGlobFault(glob);
     if (why !== null) throw new ManifestInvalid(`preserve_patterns[${i}]`, why);
     return glob;
   });

@@ -25,7 +25,7 @@ export const nameKey = (name: string): string =>
  * Why a package must not hold this path; null when it may. `path` is relative, its names separated by slashes.
  * @param platform the package's; an unknown one is judged as `any`
  */
-export function refusedPath(path: string, platform: string): string | null {
+export function findPathFault(path: string, platform: string): string | null {
   if (path === '') return 'has no name';
   if (!path.isWellFormed()) return 'is not UTF-8';
   if (path.includes('\0')) return 'has a NUL in its name';
@@ -38,13 +38,13 @@ export function refusedPath(path: string, platform: string): string | null {
   const first = nameKey(names[0] ?? '');
   if (RESERVED_AT_ROOT.has(first)) return 'is reserved at the root of an installation';
   for (const name of names) {
-    const why = refusedName(name);
+    const why = findNameFault(name);
     if (why !== null) return why;
   }
-  return reachesWindows(platform) ? refusedOnWindows(names, first) : null;
+  return reachesWindows(platform) ? findWindowsNameFault(names, first) : null;
 }
 
-function refusedName(name: string): string | null {
+function findNameFault(name: string): string | null {
   if (name === '') return 'has an empty name between two slashes, or ends with one';
   if (name === '..') return 'has .. in its path';
   if (name === '.') return 'has . in its path';
@@ -52,7 +52,7 @@ function refusedName(name: string): string | null {
   return null;
 }
 
-function refusedOnWindows(names: readonly string[], first: string): string | null {
+function findWindowsNameFault(names: readonly string[], first: string): string | null {
   if (SHORT_NAME_OF_RESERVED.test(first)) return 'is a short name of what is reserved at the root of an installation';
   for (const name of names) {
     if (/[<>"|?*:]/.test(name)) return 'has a character in its name that Windows does not allow';

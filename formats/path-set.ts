@@ -38,7 +38,7 @@ export class PathSet {
         this.#nodes.set(key, { id: parent, name, kind: wanted, listed: last });
         continue;
       }
-      const why = conflict(known, name, wanted, last);
+      const why = findConflict(known, name, wanted, last);
       if (why !== null) return why;
       known.listed ||= last;
       parent = known.id;
@@ -47,7 +47,7 @@ export class PathSet {
   }
 }
 
-function conflict(known: Node, name: string, wanted: PathKind, last: boolean): string | null {
+function findConflict(known: Node, name: string, wanted: PathKind, last: boolean): string | null {
   if (known.kind !== wanted) return 'is a file and a directory at once';
   if (known.name !== name) return `differs from another path only by letter case or composition (${known.name})`;
   return last && (wanted === 'file' || known.listed) ? 'is in the package twice' : null;

@@ -3,7 +3,7 @@
  * keys alone; the algorithm is the key's, never what a document says of itself.
  */
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
-import { canonicalBase64 } from './base64.js';
+import { decodeCanonicalBase64 } from './base64.js';
 import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from './public-key.js';
 
 export interface VerifyingKey {
@@ -40,10 +40,10 @@ export function readPublicKey(pem: string): VerifyingKey {
   }
   const spki = key.export({ type: 'spki', format: 'der' });
   const spkiSha256 = createHash('sha256').update(spki).digest('hex');
-  return { keyId: spkiSha256.slice(0, 16), spkiSha256, algorithm: algorithmOf(key), key, spki };
+  return { keyId: spkiSha256.slice(0, 16), spkiSha256, algorithm: getKeyAlgorithm(key), key, spki };
 }
 
-function algorithmOf(key: KeyObject): VerifyingKey['algorithm'] {
+function getKeyAlgorithm(key: KeyObject): VerifyingKey['algorithm'] {
   if (key.asymmetricKeyType === 'ed25519') return 'ed25519';
   if (key.asymmetricKeyType !== 'rsa') throw new KeyRefused('is neither an RSA nor an Ed25519 key');
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
@@ -56,7 +56,7 @@ function algorithmOf(key: KeyObject): VerifyingKey['algorithm'] {
  * @param signature canonical base64; any other text verifies nothing
  */
 export function isSignedBy({ key, algorithm }: VerifyingKey, bytes: Uint8Array, signature: string): boolean {
-  const raw = canonicalBase64(signature);
+  const raw = decodeCanonicalBase64(signature);
   return raw !== null && verify(algorithm === 'ed25519' ? null : 'sha256', bytes, key, raw);
 }
 

@@ -12,7 +12,7 @@ export class NotInManifest extends Error {
 }
 
 /** `collection('notes')` of the plugin `chat` is `chat_notes`. @throws NotInManifest */
-export function collectionOf(
+export function getPluginCollection(
   store: DocumentStore,
   { id, collections }: Pick<FullManifest, 'id' | 'collections'>,
 ): <T extends Doc>(name: string) => Collection<T> {
@@ -24,7 +24,7 @@ export function collectionOf(
 }
 
 /** Transactions over the plugin's own collections, by the names in its manifest; null where the store has none. */
-export function transactOf(
+export function createPluginTransact(
   store: DocumentStore,
   { id, collections }: Pick<FullManifest, 'id' | 'collections'>,
 ): Transact | null {

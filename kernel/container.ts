@@ -73,7 +73,7 @@ export class Scope {
       const circle = [...path.slice(path.indexOf(type)), type].map(({ name }) => name);
       throw new Error(`services need each other in a circle: ${circle.join(' → ')}`);
     }
-    for (const key of keysOf(type)) {
+    for (const key of getParameterKeys(type)) {
       if (typeof key === 'string') {
         if (!this.#container.isRegistered(key, true))
           throw new Error(
@@ -91,7 +91,7 @@ export class Scope {
  * What the constructor's parameters name. A transpiler without decorator metadata would else inject undefined,
  * silently.
  */
-function keysOf(type: Class<unknown>): (string | Constructor)[] {
+function getParameterKeys(type: Class<unknown>): (string | Constructor)[] {
   const noted = (Reflect.getOwnMetadata(KEYS, type) ?? {}) as Record<
     string,
     { token: string | Constructor } | undefined

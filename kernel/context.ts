@@ -4,9 +4,9 @@ import type { Jobs } from '../ports/jobs.js';
 import { CORE_PORTS, DECLARED_PORTS, type Ports } from '../ports/ports.js';
 import type { DocumentStore } from '../ports/store.js';
 import { serviceFor, type ExtensionPoint, type Token } from '../ports/token.js';
-import { collectionOf, NotInManifest, transactOf } from './collections.js';
+import { getPluginCollection, NotInManifest, createPluginTransact } from './collections.js';
 import type { Scope } from './container.js';
-import { jobName } from './contributions/jobs.js';
+import { getFullJobName } from './contributions/jobs.js';
 import { added, addedBy, collection, type Added, type AppSettings, type PluginContext } from './contract.js';
 import type { Locks } from './locks.js';
 import type { SuppliedPorts } from './parts.js';
@@ -26,13 +26,13 @@ export interface Shared {
   addedTo: (point: string) => readonly Added<unknown>[];
 }
 
-export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
+export function createPluginContext(plugin: PluginRun, shared: Shared): PluginContext {
   const { id, manifest } = plugin;
   const { app, services } = shared;
   const { clock, ids } = shared.ports;
   const { config } = plugin.registered;
   const log = shared.ports.log.child({ plugin: id });
-  const supplied: Ports = { ...shared.ports, log, jobs: jobsOf(plugin, shared.ports.jobs) };
+  const supplied: Ports = { ...shared.ports, log, jobs: createPluginJobs(plugin, shared.ports.jobs) };
   const all = Object.fromEntries([...CORE_PORTS, ...manifest.ports].map((name) => [name, supplied[name]]));
   const ports = refuseUnknown(all as unknown as Ports, (name) => {
     if (DECLARED_PORTS.some((port) => port === name)) throw new NotInManifest(`the port "${name}"`, 'ports');
@@ -40,7 +40,7 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
   });
   const service = (name: string): unknown => serviceFor(services.get(name), manifest);
   const needed = Object.fromEntries(manifest.needs.map((name) => [name, service(name)]));
-  const open = collectionOf(shared.store, manifest);
+  const open = getPluginCollection(shared.store, manifest);
   const collections = Object.fromEntries(manifest.collections.map(({ name }) => [collection(name).name, open(name)]));
   const extensions = <T>({ point }: ExtensionPoint<T>): readonly T[] => {
     if (!manifest.extensionPoints.includes(point))
@@ -63,7 +63,7 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
     ids,
     ports,
     collection: open,
-    transact: transactOf(shared.store, manifest),
+    transact: createPluginTransact(shared.store, manifest),
     resolve<T>({ name }: Token<T>): T {
       if (!manifest.needs.includes(name)) throw new NotInManifest(`the token "${name}"`, 'needs');
       const found = service(name);
@@ -121,13 +121,13 @@ const ASKED_OF_ANY: ReadonlySet<string> = new Set([
 ]);
 
 /** A plugin names its own jobs without its id. One that it does not have is refused here, and not lost in the queue. */
-function jobsOf(run: PluginRun, jobs: Jobs | undefined): Ports['jobs'] {
+function createPluginJobs(run: PluginRun, jobs: Jobs | undefined): Ports['jobs'] {
   const there = (): Jobs => {
     if (jobs === undefined) throw new Error('there are no jobs in this process');
     return jobs;
   };
   const known = (name: string): string => {
-    const full = jobName(run.id, name);
+    const full = getFullJobName(run.id, name);
     const own = run.parts.jobs?.map((job) => job.name);
     // While `setup` runs nobody knows yet what it will return.
     if (own === undefined || own.includes(full) || !full.startsWith(`${run.id}.`)) return full;

@@ -15,7 +15,7 @@ export interface Fault {
 const flat = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').trim();
 
 /** `plugin chat: needs "bugs.api", which no plugin provides; …`, always one line. */
-export function faultLine({ plugin, fault, mend }: Fault): string {
+export function formatFault({ plugin, fault, mend }: Fault): string {
   return flat(`${plugin === null ? 'configuration' : `plugin ${plugin}`}: ${fault}; ${mend}`);
 }
 
@@ -32,7 +32,7 @@ export class PluginFaults extends Error {
   readonly configuration: boolean;
 
   constructor(readonly faults: readonly Fault[]) {
-    super(faults.map(faultLine).join('\n'));
+    super(faults.map(formatFault).join('\n'));
     this.configuration = faults.every((fault) => fault.plugin === null);
   }
 }
@@ -53,7 +53,7 @@ export class CriticalPluginFailed extends Error {
 export class MigrationsFailed extends Error {
   override name = 'MigrationsFailed';
   constructor(failed: readonly { id: string; error: unknown }[]) {
-    super(failed.map(({ id, error }) => `migration ${id} failed: ${reasonOf(error)}`).join('; '), {
+    super(failed.map(({ id, error }) => `migration ${id} failed: ${getFaultReason(error)}`).join('; '), {
       cause: failed[0]?.error,
     });
   }
@@ -68,7 +68,7 @@ export class BootStopped extends Error {
 }
 
 /** One line for a person that says what was thrown, of any kind, without secret settings: it is stored and shown. */
-export function reasonOf(thrown: unknown): string {
+export function getFaultReason(thrown: unknown): string {
   const text = redactText(thrown instanceof Error ? thrown.message : String(thrown));
   return flat(text) || (thrown instanceof Error ? thrown.name : '');
 }

@@ -10,19 +10,19 @@ import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
 import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { Token } from '../ports/token.js';
 import { Scope } from './container.js';
-import { contextOf, type Shared } from './context.js';
+import { createPluginContext, type Shared } from './context.js';
 import { findSecrets } from './contract/joi.js';
-import { Claims } from './contributions/claims.js';
-import { judgeParts } from './contributions/judge.js';
+import { NameRegistry } from './contributions/claims.js';
+import { validateParts } from './contributions/judge.js';
 import { InProcessEvents } from './events.js';
-import { BootStopped, PluginFaults, reasonOf } from './faults.js';
+import { BootStopped, PluginFaults, getFaultReason } from './faults.js';
 import { loadPlugins } from './loading/loader.js';
 import { bindParts } from './loading/thrown.js';
 import { Locks } from './locks.js';
 import { conflict, notFound } from './errors.js';
 import { Migrator, type MigrationOutcome } from './migrating/migrator.js';
-import { mountedOf } from './mounting.js';
-import { guardedJob } from './mounts.js';
+import { collectMounted } from './mounting.js';
+import { guardJob } from './mounts.js';
 import type { Booted, KernelBootOptions, KernelParts, Mode, MountedCommand } from './parts.js';
 import { PluginRun, ProvidedServices } from './plugin-run.js';
 import { register } from './registry.js';
@@ -30,8 +30,8 @@ import { BootReport } from './report.js';
 import { RunningPlugins } from './running-plugins.js';
 import { ClockTrust } from './system/clock-trust.js';
 import { provideSystem } from './system/system.js';
-import { Undo } from './undo.js';
-import { viewFaults } from './view-faults.js';
+import { UndoStack } from './undo.js';
+import { findViewFaults } from './view-faults.js';
 
 export type {
   Booted,
@@ -49,7 +49,7 @@ export class Kernel {
   readonly #report: BootReport;
   /** Once; there when the server listens. */
   #stopServer: (() => Promise<void>) | null = null;
-  readonly #undo: Undo;
+  readonly #undo: UndoStack;
   readonly #plugins: RunningPlugins;
   readonly #trust: ClockTrust;
   #migrator: Migrator | undefined;
@@ -60,7 +60,7 @@ export class Kernel {
   constructor(private readonly parts: KernelParts) {
     this.#bus = new InProcessEvents(parts.log);
     this.#report = new BootReport(parts.clock);
-    this.#undo = new Undo(parts.log);
+    this.#undo = new UndoStack(parts.log);
     this.#trust = new ClockTrust(parts);
     this.#plugins = new RunningPlugins({
       log: parts.log,
@@ -235,7 +235,7 @@ export class Kernel {
       const run = this.#plugins.runs.find((one) => one.id === plugin);
       if (run === undefined) throw error;
       if (run.state !== 'failed')
-        this.#plugins.fail(run, new Error(`migration ${id}: ${reasonOf(error)}`, { cause: error }));
+        this.#plugins.fail(run, new Error(`migration ${id}: ${getFaultReason(error)}`, { cause: error }));
     }
   }
 
@@ -270,11 +270,11 @@ export class Kernel {
       extensions: (point) => this.#plugins.extensionsOf(point),
       addedTo: (point) => this.#plugins.addedTo(point),
     };
-    const claims = new Claims(this.#plugins.scopes(), this.#plugins.codes());
+    const claims = new NameRegistry(this.#plugins.scopes(), this.#plugins.codes());
     await this.#plugins.each(async (run) => {
       const { plugin, views, tested } = run.registered;
-      const returned = await this.#plugins.within('setup', run, () => plugin.setup(contextOf(run, shared)));
-      const { parts: own, faults } = judgeParts(returned, run.manifest, { views, tested }, claims);
+      const returned = await this.#plugins.within('setup', run, () => plugin.setup(createPluginContext(run, shared)));
+      const { parts: own, faults } = validateParts(returned, run.manifest, { views, tested }, claims);
       const parts = bindParts(run.registered.entry, own);
       this.#plugins.contributed(run, parts);
       this.#undo.push(`plugin ${run.id}`, () => this.#stopPlugin(run));
@@ -291,7 +291,7 @@ export class Kernel {
     for (const run of this.#plugins.runs.filter(({ state }) => state !== 'failed')) {
       for (const listener of run.parts.listens ?? []) this.#bus.on(run.id, listener, () => run.state !== 'failed');
       try {
-        for (const job of run.parts.jobs ?? []) jobs?.define(guardedJob(job, run, this.#trust));
+        for (const job of run.parts.jobs ?? []) jobs?.define(guardJob(job, run, this.#trust));
       } catch (error) {
         this.#plugins.fail(run, error);
       }
@@ -300,10 +300,10 @@ export class Kernel {
 
   async #mount(): Promise<string> {
     const { http } = this.parts;
-    for (const { run, faults } of http === undefined ? [] : viewFaults(this.#plugins, http)) {
+    for (const { run, faults } of http === undefined ? [] : findViewFaults(this.#plugins, http)) {
       if (faults.length > 0) this.#plugins.fail(run, new Error(faults.join('; ')));
     }
-    const mounted = mountedOf(this.#plugins, (token) => this.service(token), this.parts);
+    const mounted = collectMounted(this.#plugins, (token) => this.service(token), this.parts);
     await http?.mount(mounted);
     return `${mounted.routes.length} routes, ${mounted.pages.length} pages`;
   }

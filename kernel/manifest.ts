@@ -154,7 +154,7 @@ const manifest = Joi.object({
   });
 
 /** What is wrong with the shape of `plugin`, one sentence each. Converts nothing: `"1"` is not an API number. */
-export function shapeFaults(plugin: object): string[] {
+export function findManifestFaults(plugin: object): string[] {
   const { error } = manifest.validate(plugin, {
     abortEarly: false,
     convert: false,
@@ -164,7 +164,7 @@ export function shapeFaults(plugin: object): string[] {
 }
 
 /** A valid plugin's manifest, read once: what it changes afterwards is not seen. */
-export function fullManifest(plugin: Plugin): FullManifest {
+export function completeManifest(plugin: Plugin): FullManifest {
   return {
     id: plugin.id,
     section: plugin.section ?? plugin.id,

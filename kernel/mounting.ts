@@ -5,12 +5,12 @@ import { LIVE_TOKENS } from '../ports/domain/live-tokens.js';
 import { PROJECT_CHOICES } from '../ports/domain/projects.js';
 import type { HttpServer } from '../ports/http-server.js';
 import type { Token } from '../ports/token.js';
-import { noAuthenticator } from './mounts.js';
+import { createNullAuthenticator } from './mounts.js';
 import type { KernelParts } from './parts.js';
 import type { RunningPlugins } from './running-plugins.js';
 
 /** @param service one that a plugin provides */
-export function mountedOf(
+export function collectMounted(
   plugins: RunningPlugins,
   service: <T>(token: Token<T>) => T | undefined,
   parts: Pick<KernelParts, 'log' | 'ids'>,
@@ -23,7 +23,7 @@ export function mountedOf(
     panels: plugins.panels(),
     hosts: plugins.hosts(),
     codes: plugins.codes(),
-    authenticator: service(AUTHENTICATOR) ?? noAuthenticator(parts),
+    authenticator: service(AUTHENTICATOR) ?? createNullAuthenticator(parts),
     forms: service(FORM_MEMORY) ?? null,
     projects: service(PROJECT_CHOICES) ?? null,
     space: service(STORAGE_SPACE) ?? null,

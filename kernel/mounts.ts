@@ -8,24 +8,24 @@ import type { Logger } from '../ports/logger.js';
 import type { ClockTrust } from './system/clock-trust.js';
 import type { PluginRun } from './plugin-run.js';
 
-export function routesOf(run: PluginRun): MountedRoute[] {
+export function mountRoutes(run: PluginRun): MountedRoute[] {
   const { title, tags } = run.manifest;
   const about = { title, tags };
   return (run.parts.routes ?? []).map((spec) => ({ plugin: run.id, about, spec, ready: run.ready }));
 }
 
-export function pagesOf(run: PluginRun, log: Logger): MountedPage[] {
+export function mountPages(run: PluginRun, log: Logger): MountedPage[] {
   const views = run.registered.views ?? '';
   return (run.parts.pages ?? []).map((spec) => ({
     plugin: run.id,
-    spec: guarded(spec, run, log),
+    spec: guardHandler(spec, run, log),
     views,
     ready: run.ready,
   }));
 }
 
 /** Every page shows the badge, so its failure hides the number and not the page. */
-function guarded(spec: PageSpec, run: PluginRun, log: Logger): PageSpec {
+function guardHandler(spec: PageSpec, run: PluginRun, log: Logger): PageSpec {
   const badge = spec.nav?.badge;
   if (spec.nav === undefined || badge === undefined) return spec;
   const quiet = async (): Promise<number | null> =>
@@ -34,7 +34,7 @@ function guarded(spec: PageSpec, run: PluginRun, log: Logger): PageSpec {
 }
 
 /** A panel that throws, or whose plugin is not ready, is left out of the dashboard. */
-export function panelsOf(run: PluginRun, log: Logger): MountedPanel[] {
+export function mountPanels(run: PluginRun, log: Logger): MountedPanel[] {
   const views = run.registered.views ?? '';
   return (run.parts.panels ?? []).map((spec) => ({
     plugin: run.id,
@@ -48,7 +48,7 @@ export function panelsOf(run: PluginRun, log: Logger): MountedPanel[] {
 }
 
 /** A job runs only while its plugin is ready, one that removes by age only while the clock is believed. */
-export function guardedJob(job: JobSpec, run: PluginRun, trust: Pick<ClockTrust, 'check'>): JobSpec {
+export function guardJob(job: JobSpec, run: PluginRun, trust: Pick<ClockTrust, 'check'>): JobSpec {
   return {
     ...job,
     run: async (call) => {
@@ -61,7 +61,7 @@ export function guardedJob(job: JobSpec, run: PluginRun, trust: Pick<ClockTrust,
 }
 
 /** Without an access plugin no credential is known, so only public routes open. */
-export function noAuthenticator({ log, ids }: { log: Logger; ids: Ids }): Authenticator {
+export function createNullAuthenticator({ log, ids }: { log: Logger; ids: Ids }): Authenticator {
   log.warn({}, 'no plugin provides access.authenticator: no credential will be accepted');
   return { bearer: async () => null, session: async () => null, csrf: () => ids.secret() };
 }

@@ -8,18 +8,18 @@ export interface Dependent {
   after: readonly string[];
 }
 
-export interface Ordered {
+export interface DependencyOrder {
   /** Every id, in order; without those on a circle or behind one. */
   order: string[];
   /** Each circle in full, `['a', 'b', 'a']` for "a after b after a"; the shortest one through its first member. */
   circles: string[][];
 }
 
-export function dependencyOrder(dependents: readonly Dependent[]): Ordered {
+export function sortByDependency(dependents: readonly Dependent[]): DependencyOrder {
   const known = new Set(dependents.map(({ id }) => id));
   const waiting = new Map(dependents.map(({ id, after }) => [id, new Set(after.filter((name) => known.has(name)))]));
   const order: string[] = [];
-  for (let next = firstFree(waiting); next !== undefined; next = firstFree(waiting)) {
+  for (let next = findFirstFree(waiting); next !== undefined; next = findFirstFree(waiting)) {
     order.push(next);
     waiting.delete(next);
     for (const after of waiting.values()) after.delete(next);
@@ -27,7 +27,7 @@ export function dependencyOrder(dependents: readonly Dependent[]): Ordered {
   return { order, circles: findCircles(waiting) };
 }
 
-function firstFree(waiting: ReadonlyMap<string, ReadonlySet<string>>): string | undefined {
+function findFirstFree(waiting: ReadonlyMap<string, ReadonlySet<string>>): string | undefined {
   for (const [id, after] of waiting) if (after.size === 0) return id;
   return undefined;
 }
@@ -36,7 +36,7 @@ function findCircles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][
   const circles: string[][] = [];
   const reported = new Set<string>();
   for (const id of graph.keys()) {
-    const circle = reported.has(id) ? null : shortestCircle(graph, id);
+    const circle = reported.has(id) ? null : findShortestCircle(graph, id);
     if (circle === null) continue;
     circles.push(circle);
     for (const member of circle) reported.add(member);
@@ -45,7 +45,7 @@ function findCircles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][
 }
 
 /** Breadth first from `start` until it meets itself again. */
-function shortestCircle(graph: ReadonlyMap<string, ReadonlySet<string>>, start: string): string[] | null {
+function findShortestCircle(graph: ReadonlyMap<string, ReadonlySet<string>>, start: string): string[] | null {
   const paths: string[][] = [[start]];
   const seen = new Set<string>();
   for (let path = paths.shift(); path !== undefined; path = paths.shift()) {

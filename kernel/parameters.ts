@@ -1,5 +1,5 @@
 /** Parameters of a query that a schema alone cannot bring into the form that the store compares. */
-import { normalizedTime } from '../lib/time.js';
+import { normalizeTime } from '../lib/time.js';
 import { invalidQuery } from './errors.js';
 
 /**
@@ -9,7 +9,7 @@ import { invalidQuery } from './errors.js';
  */
 export function timeParameter(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const time = normalizedTime(text);
+  const time = normalizeTime(text);
   if (time === null) throw invalidQuery({ [name]: 'must be an RFC 3339 timestamp' });
   return time;
 }

@@ -15,9 +15,15 @@ import {
 import { PLUGIN_API, type Plugin } from './contract.js';
 import { CODES } from './errors.js';
 import { PluginFaults, type Fault } from './faults.js';
-import { fullManifest, shapeFaults, type FullManifest, type Installed, type LoadedPlugin } from './manifest.js';
+import {
+  completeManifest,
+  findManifestFaults,
+  type FullManifest,
+  type Installed,
+  type LoadedPlugin,
+} from './manifest.js';
 import { bindMigrations } from './loading/thrown.js';
-import { dependencyOrder } from './order.js';
+import { sortByDependency } from './order.js';
 import { switchOff } from './switched-off.js';
 
 /** A judged plugin with its configuration, defaults filled in. */
@@ -106,14 +112,14 @@ function registerAll(
   { faults, lost, incomplete }: Judgement,
 ): Omit<RegisteredPlugins, 'broken'> {
   const installed = loaded.flatMap((one) => judge(one, settings, faults));
-  uniqueIds(installed, faults);
+  checkUniqueIds(installed, faults);
   const { on: judged, off } = switchOff(installed, settings, incomplete, faults);
-  sharedNames(judged, faults);
-  missingProviders(judged, loaded, lost, faults);
-  const order = orderOf(judged, faults);
-  const configs = new Map(judged.map(({ manifest }) => [manifest.id, configOf(manifest, settings, faults)]));
+  findSharedNames(judged, faults);
+  findMissingProviders(judged, loaded, lost, faults);
+  const order = resolveOrder(judged, faults);
+  const configs = new Map(judged.map(({ manifest }) => [manifest.id, resolveConfig(manifest, settings, faults)]));
   // A plugin that could not be read may own the section, so an unknown one proves nothing yet.
-  if (judged.length === loaded.length && !incomplete) unknownSections(installed, settings, faults);
+  if (judged.length === loaded.length && !incomplete) findUnknownSections(installed, settings, faults);
   const byId = new Map(judged.map((one) => [one.manifest.id, one]));
   const plugins = order.map((id) => {
     const { plugin, manifest, loaded: from } = byId.get(id) as Installed;
@@ -127,7 +133,7 @@ function registerAll(
       tested: from.tested === true,
     };
   });
-  return { plugins, off, unoffered: unoffered(judged, installed) };
+  return { plugins, off, unoffered: findUnoffered(judged, installed) };
 }
 
 function judge(loaded: LoadedPlugin, settings: Sections, faults: OwnedFault[]): Installed[] {
@@ -145,7 +151,7 @@ function judge(loaded: LoadedPlugin, settings: Sections, faults: OwnedFault[]): 
     const made = `is made for plugin API ${api}, and this service speaks ${PLUGIN_API}`;
     return say(name, made, `install its version for API ${PLUGIN_API} (${entry})`);
   }
-  const wrong = loaded.tested === true ? [] : shapeFaults(plugin);
+  const wrong = loaded.tested === true ? [] : findManifestFaults(plugin);
   if (wrong.length > 0) return wrong.flatMap((fault) => say(name, fault));
   const taken = new Set([...RESERVED, ...(settings.reserved ?? [])]);
   if (taken.has(name)) {
@@ -155,12 +161,12 @@ function judge(loaded: LoadedPlugin, settings: Sections, faults: OwnedFault[]): 
   if (section !== undefined && taken.has(section)) {
     return say(name, `the section "${section}" belongs to the service itself`, `give it another section (${entry})`);
   }
-  const manifest = fullManifest(plugin as Plugin);
+  const manifest = completeManifest(plugin as Plugin);
   const migrations = bindMigrations(entry, manifest.migrations);
   return [{ plugin: plugin as Plugin, manifest: { ...manifest, migrations }, loaded }];
 }
 
-function uniqueIds(installed: readonly Installed[], faults: OwnedFault[]): void {
+function checkUniqueIds(installed: readonly Installed[], faults: OwnedFault[]): void {
   const entries = new Map<string, string>();
   for (const { manifest, loaded } of installed) {
     const first = entries.get(manifest.id);
@@ -198,7 +204,7 @@ const KINDS: readonly Kind[] = [
   { noun: 'error code', verb: 'declares', names: (m) => Object.keys(m.errors), kernel: Object.keys(CODES) },
 ];
 
-function sharedNames(judged: readonly Installed[], faults: OwnedFault[]): void {
+function findSharedNames(judged: readonly Installed[], faults: OwnedFault[]): void {
   for (const { noun, verb, names, kernel = [], mend = rename(noun) } of KINDS) {
     const owners = new Map(kernel.map((name) => [name, 'kernel']));
     for (const { manifest, loaded } of judged) {
@@ -217,7 +223,7 @@ function sharedNames(judged: readonly Installed[], faults: OwnedFault[]): void {
 
 const strings = (value: unknown): string[] => (Array.isArray(value) ? value.filter((v) => typeof v === 'string') : []);
 
-function missingProviders(
+function findMissingProviders(
   judged: readonly Installed[],
   loaded: readonly LoadedPlugin[],
   lost: Judgement['lost'],
@@ -244,7 +250,7 @@ function missingProviders(
 }
 
 /** A plugin may add to what is not installed, as it may come after it; a misspelt name is worth a line in the log. */
-function unoffered(judged: readonly Installed[], installed: readonly Installed[]): RegisteredPlugins['unoffered'] {
+function findUnoffered(judged: readonly Installed[], installed: readonly Installed[]): RegisteredPlugins['unoffered'] {
   const offered = new Set(installed.flatMap(({ manifest }) => manifest.extensionPoints));
   return judged.flatMap(({ manifest }) =>
     manifest.extends.filter((point) => !offered.has(point)).map((point) => ({ plugin: manifest.id, point })),
@@ -252,7 +258,7 @@ function unoffered(judged: readonly Installed[], installed: readonly Installed[]
 }
 
 /** Whom a plugin knows comes first: whose tokens it needs or uses, whose points it extends. */
-function orderOf(judged: readonly Installed[], faults: OwnedFault[]): string[] {
+function resolveOrder(judged: readonly Installed[], faults: OwnedFault[]): string[] {
   const providers = new Map(judged.flatMap(({ manifest: m }) => m.provides.map((name) => [name, m.id])));
   const owners = new Map(judged.flatMap(({ manifest: m }) => m.extensionPoints.map((name) => [name, m.id])));
   const reasons = new Map<string, string>();
@@ -272,7 +278,7 @@ function orderOf(judged: readonly Installed[], faults: OwnedFault[]): string[] {
     depend('needs', needs, providers);
     return { id, after: first };
   });
-  const { order, circles } = dependencyOrder(dependents);
+  const { order, circles } = sortByDependency(dependents);
   for (const circle of circles) {
     const steps = circle.slice(1).map((to, i) => reasons.get(`${circle[i]} ${to}`));
     const members = circle.flatMap((id) => judged.find(({ manifest }) => manifest.id === id) ?? []);
@@ -288,7 +294,7 @@ function orderOf(judged: readonly Installed[], faults: OwnedFault[]): string[] {
   return order;
 }
 
-function configOf(
+function resolveConfig(
   manifest: FullManifest,
   { sections, origin }: Sections,
   faults: OwnedFault[],
@@ -320,7 +326,7 @@ function configOf(
   return (value ?? {}) as Record<string, unknown>;
 }
 
-function unknownSections(judged: readonly Installed[], { sections, origin }: Sections, faults: OwnedFault[]): void {
+function findUnknownSections(judged: readonly Installed[], { sections, origin }: Sections, faults: OwnedFault[]): void {
   const ids = new Set(judged.map(({ manifest }) => manifest.section));
   for (const key of Object.keys(sections)) {
     if (ids.has(key)) continue;

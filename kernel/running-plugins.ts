@@ -6,11 +6,11 @@ import type { MountedHosts, MountedPage, MountedPanel, MountedRoute } from '../p
 import type { Logger } from '../ports/logger.js';
 import type { BrokenPlugin } from './loading/broken-plugins.js';
 import { CODES, type Catalogue } from './errors.js';
-import { BootStopped, CriticalPluginFailed, reasonOf } from './faults.js';
+import { BootStopped, CriticalPluginFailed, getFaultReason } from './faults.js';
 import { findRoutePaths } from './loading/sources.js';
 import { findThrower, getThrown, recordThrown, runInPlugin } from './loading/thrown.js';
 import { BUILT_IN } from './manifest.js';
-import { pagesOf, panelsOf, routesOf } from './mounts.js';
+import { mountPages, mountPanels, mountRoutes } from './mounts.js';
 import type { Added } from './contract/ports.js';
 import type { MountedCommand } from './parts.js';
 import type { PluginRun } from './plugin-run.js';
@@ -68,7 +68,7 @@ export class RunningPlugins {
 
   /** @throws CriticalPluginFailed */
   fail(run: PluginRun, error: unknown): void {
-    const reason = reasonOf(error);
+    const reason = getFaultReason(error);
     run.fail(reason);
     this.#extensions.clear();
     for (const { name } of run.parts.jobs ?? []) this.options.retireJob(name);
@@ -197,15 +197,15 @@ export class RunningPlugins {
   }
 
   routes(): MountedRoute[] {
-    return this.runs.flatMap(routesOf);
+    return this.runs.flatMap(mountRoutes);
   }
 
   pages(): MountedPage[] {
-    return this.runs.flatMap((run) => pagesOf(run, this.options.log));
+    return this.runs.flatMap((run) => mountPages(run, this.options.log));
   }
 
   panels(): MountedPanel[] {
-    return this.runs.flatMap((run) => panelsOf(run, this.options.log));
+    return this.runs.flatMap((run) => mountPanels(run, this.options.log));
   }
 
   hosts(): MountedHosts[] {

@@ -5,7 +5,7 @@ import { within } from './timeout.js';
 /** For everything that a failed start has opened. */
 const GIVE_UP_MS = 3_000;
 
-export class Undo {
+export class UndoStack {
   readonly #parts: { name: string; run: () => Promise<void> }[] = [];
 
   constructor(private readonly log: Logger) {}

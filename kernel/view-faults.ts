@@ -1,10 +1,10 @@
 /** What the views and sources of plugins name and nobody has, found before a visitor finds it. */
 import type { HttpServer } from '../ports/http-server.js';
-import { sourceFaults } from './loading/sources.js';
+import { findSourceFaults } from './loading/sources.js';
 import type { PluginRun } from './plugin-run.js';
 import type { RunningPlugins } from './running-plugins.js';
 
-export function viewFaults(plugins: RunningPlugins, http: HttpServer): { run: PluginRun; faults: string[] }[] {
+export function findViewFaults(plugins: RunningPlugins, http: HttpServer): { run: PluginRun; faults: string[] }[] {
   const judged = plugins.runs.filter(({ state, registered }) => state !== 'failed' && !registered.tested);
   if (judged.length === 0) return [];
   const parts = { pages: plugins.pages(), panels: plugins.panels() };
@@ -12,7 +12,7 @@ export function viewFaults(plugins: RunningPlugins, http: HttpServer): { run: Pl
   return judged.map((run) => {
     const { module, views } = run.registered;
     const jobs = (run.parts.jobs ?? []).map(({ name }) => name.slice(run.id.length + 1));
-    const ofSources = module === null ? [] : sourceFaults(module, views, run.id, jobs);
+    const ofSources = module === null ? [] : findSourceFaults(module, views, run.id, jobs);
     const own = ofViews.filter(({ plugin }) => plugin === run.id).map(({ fault }) => fault);
     return { run, faults: [...ofSources, ...own] };
   });

@@ -10,7 +10,7 @@ const IPV4 = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
  * address its /64, because one customer holds a whole /64 and could change the address with every call. Every spelling
  * of an address gives the same network. Text that is no address is its own network, in lower case.
  */
-export function networkOf(address: string): string {
+export function getClientNetwork(address: string): string {
   if (IPV4.test(address)) return address;
   const plain = address.split('%', 1)[0]?.toLowerCase() ?? '';
   const parsed = ipaddr.IPv4.isValidFourPartDecimal(plain) || plain.includes(':') ? parse(plain) : null;
@@ -25,8 +25,8 @@ export function networkOf(address: string): string {
  * The network that one operator holds: the /24 of an IPv4 address, the /48 of an IPv6 address. For evidence that must
  * come from several places, which addresses of one rented network are not.
  */
-export function siteOf(address: string): string {
-  const network = networkOf(address);
+export function getOperatorNetwork(address: string): string {
+  const network = getClientNetwork(address);
   if (IPV4.test(network)) return `${network.split('.').slice(0, 3).join('.')}.0/24`;
   const ipv6 = network.endsWith('::/64') ? network.split(':').slice(0, 3) : null;
   return ipv6 === null ? network : `${ipv6.join(':')}::/48`;

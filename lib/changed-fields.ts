@@ -7,16 +7,16 @@ export interface ChangedFields {
   after: Record<string, ShownValue>;
 }
 
-const LONGEST = 500;
+const MAX_SHOWN_LENGTH = 500;
 
 const shown = (value: unknown): ShownValue => {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number' || typeof value === 'boolean') return value;
-  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, LONGEST);
+  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MAX_SHOWN_LENGTH);
 };
 
 /** @param secrets fields of which only `set`, or null, is shown */
-export function changedFields(
+export function findChangedFields(
   before: object,
   after: object,
   names: readonly string[],

@@ -39,9 +39,9 @@ async function makeOne(folder: string, mode: number): Promise<void> {
 }
 
 /** The outermost folder on the way to `folder` that is not there, itself at last; null when all are. */
-export async function firstMissing(folder: string): Promise<string | null> {
+export async function findFirstMissing(folder: string): Promise<string | null> {
   if ((await stat(folder).catch(() => null)) !== null) return null;
-  return dirname(folder) === folder ? null : ((await firstMissing(dirname(folder))) ?? folder);
+  return dirname(folder) === folder ? null : ((await findFirstMissing(dirname(folder))) ?? folder);
 }
 
 /** Removes the folder with those in it, as far as they hold nothing else. */

@@ -65,14 +65,14 @@ export class Lease<O extends object = object> {
   async take(): Promise<HeldLease | null> {
     const { id, ttlMs, clock, uuid, owner = null } = this.options;
     const holder = uuid();
-    const taken = { holder, owner, expires_at: expiry(clock.now(), ttlMs) };
+    const taken = { holder, owner, expires_at: getLeaseExpiry(clock.now(), ttlMs) };
     const current = (await this.rows.get(id)) ?? (await this.#create(taken));
     if (current.holder === holder) return this.#held(current, NaN);
     const left = Date.parse(current.expires_at ?? '') - clock.now();
     if (current.holder !== null && !(await this.#gone(current, left))) return null;
     const won = await this.rows.change(
       { id, holder: current.holder, fence: current.fence ?? null },
-      { set: { ...taken, expires_at: expiry(clock.now(), ttlMs) }, inc: { fence: 1 } },
+      { set: { ...taken, expires_at: getLeaseExpiry(clock.now(), ttlMs) }, inc: { fence: 1 } },
     );
     return won === null ? null : this.#held(won.doc, left);
   }
@@ -118,7 +118,7 @@ export interface ProcessLeaseParts<O extends object> {
  * A lease of this process, which a dead process on the same host never keeps from it.
  * @param what is leased, for the log
  */
-export async function processLease<O extends object>(
+export async function createProcessLease<O extends object>(
   rows: LeaseRows<O>,
   { clock, ids, log, processes }: ProcessLeaseParts<O>,
   { what, ...options }: Pick<LeaseOptions, 'id' | 'ttlMs' | 'judge'> & { what: string },
@@ -197,7 +197,7 @@ export class HeldLease {
   async #renew(noted: object = {}): Promise<void> {
     const { ttlMs, clock } = this.options;
     const began = clock.monotonic();
-    const update = { set: { ...noted, expires_at: expiry(clock.now(), ttlMs) }, inc: { beat: 1 } };
+    const update = { set: { ...noted, expires_at: getLeaseExpiry(clock.now(), ttlMs) }, inc: { beat: 1 } };
     if (await this.#change(update)) {
       this.#renewed = began;
       this.#end.refresh();
@@ -210,4 +210,4 @@ export class HeldLease {
   }
 }
 
-const expiry = (now: number, ttlMs: number): string => new Date(now + ttlMs).toISOString();
+const getLeaseExpiry = (now: number, ttlMs: number): string => new Date(now + ttlMs).toISOString();

@@ -42,7 +42,7 @@ function clockAt(ms: number, zone: string): number {
 }
 
 /** How far the zone's clock is ahead of UTC, in ms. */
-export function offsetAt(ms: number, zone: string): number {
+export function getUtcOffset(ms: number, zone: string): number {
   const second = Math.floor(ms / 1000) * 1000;
   return clockAt(second, zone) - second;
 }
@@ -59,8 +59,8 @@ export function utcOfLocal(text: string, zone: string, which: 'first' | 'second'
   // JavaScript takes the 31st of February for a day in March.
   if (Number.isNaN(clock) || isoOf(clock).slice(0, 16) !== text.slice(0, 16)) return null;
   // The offsets on both sides of a change that may be near: no zone is a day from UTC, or changes twice in two days.
-  const [before, after] = [offsetAt(clock - DAY_MS, zone), offsetAt(clock + DAY_MS, zone)];
-  const instants = [clock - before, clock - after].filter((ms) => ms + offsetAt(ms, zone) === clock);
+  const [before, after] = [getUtcOffset(clock - DAY_MS, zone), getUtcOffset(clock + DAY_MS, zone)];
+  const instants = [clock - before, clock - after].filter((ms) => ms + getUtcOffset(ms, zone) === clock);
   if (instants.length === 0) return isoOf(clock - before);
   return isoOf(which === 'first' ? Math.min(...instants) : Math.max(...instants));
 }

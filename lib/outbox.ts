@@ -11,11 +11,11 @@
  */
 import { elapsed } from './clock-skew.js';
 import { KeyedMutex } from './keyed-mutex.js';
-import { pages } from './paging.js';
+import { iteratePages } from './paging.js';
 
 /** Older entries belong to a process that is gone, or to a receiver that failed. */
 const LEFTOVER_MS = 10_000;
-const BATCH = 200;
+const MAX_BATCH_SIZE = 200;
 const NONE: ReadonlySet<string> = new Set();
 
 interface Entry {
@@ -160,7 +160,8 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
   #emptyAll(): void {
     const delivered = this.#delivered;
     this.#delivered = [];
-    for (let i = 0; i < delivered.length; i += BATCH) void this.#emptyThese(delivered.slice(i, i + BATCH));
+    for (let i = 0; i < delivered.length; i += MAX_BATCH_SIZE)
+      void this.#emptyThese(delivered.slice(i, i + MAX_BATCH_SIZE));
   }
 
   async #emptyThese(delivered: readonly Delivered[]): Promise<void> {
@@ -171,7 +172,8 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
       const newest = delivered.map(({ outbox_at }) => outbox_at);
       const mine = { id: { in: ids }, outbox_at: { in: newest } };
       const n = await rows.changeMany(mine, { set: { outbox: [], outbox_at: null } });
-      const left = n === ids.length ? [] : (await rows.find({ filter: { id: { in: ids } }, limit: BATCH })).items;
+      const left =
+        n === ids.length ? [] : (await rows.find({ filter: { id: { in: ids } }, limit: MAX_BATCH_SIZE })).items;
       const full = new Set(left.flatMap((doc) => (doc.outbox_at === null ? [] : [doc.id])));
       for (const { id, resolve } of delivered) resolve(!full.has(id));
     } catch (error) {
@@ -186,8 +188,8 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
    */
   async reconcile(signal?: AbortSignal, left: object = this.#leftover()): Promise<number> {
     let n = 0;
-    const query: Query = { filter: left, sort: [['outbox_at', 'asc']], limit: BATCH };
-    for await (const docs of pages(this.delivery.rows, query)) {
+    const query: Query = { filter: left, sort: [['outbox_at', 'asc']], limit: MAX_BATCH_SIZE };
+    for await (const docs of iteratePages(this.delivery.rows, query)) {
       await Promise.all(docs.map(({ id }) => this.sendAll(id)));
       n += docs.length;
       if (signal?.aborted === true) break;

@@ -19,7 +19,10 @@ export interface Paged<T, Q extends Cursor> {
 }
 
 /** The pages of `list` in order, from `query.after` or the beginning; at least one, which may be empty. */
-export async function* pages<T, Q extends Cursor>(list: Paged<T, Q>, query: Q): AsyncGenerator<T[], void, undefined> {
+export async function* iteratePages<T, Q extends Cursor>(
+  list: Paged<T, Q>,
+  query: Q,
+): AsyncGenerator<T[], void, undefined> {
   for (let after = query.after ?? null, last = false; !last;) {
     const page = await list.find({ ...query, after });
     yield page.items;
@@ -30,12 +33,12 @@ export async function* pages<T, Q extends Cursor>(list: Paged<T, Q>, query: Q): 
 
 /** The same, one item at a time. */
 export async function* each<T, Q extends Cursor>(list: Paged<T, Q>, query: Q): AsyncGenerator<T, void, undefined> {
-  for await (const items of pages(list, query)) yield* items;
+  for await (const items of iteratePages(list, query)) yield* items;
 }
 
 /** Everything at once: for lists whose size is bounded by something else. */
 export async function all<T, Q extends Cursor>(list: Paged<T, Q>, query: Q): Promise<T[]> {
   const found: T[] = [];
-  for await (const items of pages(list, query)) for (const item of items) found.push(item);
+  for await (const items of iteratePages(list, query)) for (const item of items) found.push(item);
   return found;
 }

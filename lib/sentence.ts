@@ -9,7 +9,7 @@ const PREDICATE = /^(?:is|are|must|may|cannot|can|has|have|holds|names|needs)\b/
  * `sentenceOf('is required', 'Reason')` → `Reason is required.`; a text that says its subject itself only gets its
  * capital letter and its full stop.
  */
-export function sentenceOf(fragment: string, subject = 'This'): string {
+export function formatSentence(fragment: string, subject = 'This'): string {
   const text = fragment.trim().replaceAll('`', '');
   if (text === '') return '';
   const whole = PREDICATE.test(text) ? `${subject} ${text}` : text;

@@ -27,7 +27,7 @@ interface Reading<T> {
 const AHEAD = 2;
 
 /** One for each of many keys: of each project, what is counted there. */
-export class KeyedReadings<T> {
+export class KeyedCoalescedCache<T> {
   readonly #slow: LRUCache<string, Reading<T>>;
   readonly #flight = new SingleFlight<T>();
 
@@ -63,14 +63,14 @@ export class KeyedReadings<T> {
   }
 }
 
-export class SharedReading<T> {
-  readonly #readings: KeyedReadings<T>;
+export class CoalescedCache<T> {
+  readonly #readings: KeyedCoalescedCache<T>;
 
   constructor(
     private readonly read: () => Promise<T>,
     options: ReadingOptions<T>,
   ) {
-    this.#readings = new KeyedReadings(1, options);
+    this.#readings = new KeyedCoalescedCache(1, options);
   }
 
   take(): Promise<T> {

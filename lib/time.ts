@@ -30,7 +30,7 @@ const isDay = (date: string): boolean =>
  * The one spelling of a time that begins with its day (`2026-11-20`), with any offset; null for any other text, and for
  * a day that no month has. It reads more than RFC 3339 (a bare day, for one), as a filter of a list does.
  */
-export function normalizedTime(text: string): string | null {
+export function normalizeTime(text: string): string | null {
   const ms = Date.parse(text);
   const date = DATE.exec(text)?.[0];
   return Number.isNaN(ms) || date === undefined || !isDay(date) ? null : isoOf(ms);

@@ -16,12 +16,13 @@ export interface DescribedFields {
 }
 
 /** Sentences in one answer. */
-const MOST = 10;
-const LONGEST_NAME = 100;
+const MAX_LISTED_FIELDS = 10;
+const MAX_NAME_LENGTH = 100;
 const AND_MORE = 'further fields are no fields of this call';
 
 /** A caller's name as it is shown: bad characters could forge a line of a log, or a sentence of ours. */
-export const cleanName = (name: string): string => name.slice(0, LONGEST_NAME).replaceAll(/[\p{C}\p{Z}]/gu, '\ufffd');
+export const cleanName = (name: string): string =>
+  name.slice(0, MAX_NAME_LENGTH).replaceAll(/[\p{C}\p{Z}]/gu, '\ufffd');
 
 const sentenceOn = (path: string, name: string): string => `${path}${cleanName(name)} is no field of this call`;
 
@@ -31,7 +32,7 @@ class Walk {
   constructor(private readonly dropped: (value: object) => readonly string[]) {}
 
   value(described: DescribedFields, value: unknown, path: string): void {
-    if (typeof value !== 'object' || value === null || this.told.length > MOST) return;
+    if (typeof value !== 'object' || value === null || this.told.length > MAX_LISTED_FIELDS) return;
     const one = this.#branch(described, Array.isArray(value));
     if (one === null) return;
     if (Array.isArray(value)) this.#list(one, value, path);
@@ -63,7 +64,7 @@ class Walk {
     if (keys === undefined) return;
     const open = flags?.unknown === true || patterns !== undefined;
     for (const name of [...Object.keys(value), ...(open ? [] : this.dropped(value))]) {
-      if (this.told.length > MOST) return;
+      if (this.told.length > MAX_LISTED_FIELDS) return;
       const known = Object.hasOwn(keys, name) ? keys[name] : undefined;
       if (known === undefined) {
         if (!open) this.told.push(sentenceOn(path, name));
@@ -73,7 +74,7 @@ class Walk {
 }
 
 /** @param dropped names that the reader of the body took out of this object */
-export function unknownFields(
+export function listUnknownFields(
   described: DescribedFields,
   body: unknown,
   dropped: (value: object) => readonly string[] = () => [],
@@ -81,5 +82,5 @@ export function unknownFields(
   const walk = new Walk(dropped);
   walk.value(described, body, '');
   const { told } = walk;
-  return told.length > MOST ? [...told.slice(0, MOST - 1), AND_MORE] : told;
+  return told.length > MAX_LISTED_FIELDS ? [...told.slice(0, MAX_LISTED_FIELDS - 1), AND_MORE] : told;
 }

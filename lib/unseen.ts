@@ -54,12 +54,12 @@ export const EMOJI_JOINER =
 const EACH_UNSEEN = new RegExp(`(${EMOJI_JOINER})|[${UNSEEN_CHARACTERS}]`, 'gu');
 
 /** `[U+202E]` */
-export const markOf = (character: string): string =>
+export const formatUnseenMark = (character: string): string =>
   `[U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}]`;
 
 /** The text with each unseen character as `[U+202E]`. */
 export const markUnseen = (text: string): string =>
-  text.replace(EACH_UNSEEN, (found, joiner: string | undefined) => joiner ?? markOf(found));
+  text.replace(EACH_UNSEEN, (found, joiner: string | undefined) => joiner ?? formatUnseenMark(found));
 
 /** A terminal's sequence, colours above all, or its beginning. */
 const SEQUENCE = `${unit(ESCAPE)}(?:\\[[0-9;?]{0,32}[A-Za-z])?`;
@@ -89,7 +89,7 @@ function isNoticed(text: string): boolean {
  * The text as a reader takes it in: without what is not seen, full-width letters as letters. The very same text where
  * nothing changes.
  */
-export function asSeen(text: string): string {
+export function toSeenText(text: string): string {
   if (!isNoticed(text)) return text;
   return text
     .replace(EACH_GONE, '')
@@ -98,11 +98,11 @@ export function asSeen(text: string): string {
 
 const ASCII = /^[\u0020-\u007e\t\r\n]*$/;
 /** A character of another script stands for so many letters at most: `㎑` is `kHz`. */
-const MOST_LETTERS = 3;
+const MAX_LETTERS_PER_CHARACTER = 3;
 
 /** Whether a reader may copy so many letters out of the text. */
 export const mayHoldLetters = (text: string, count: number): boolean =>
-  text.length >= count || (text.length * MOST_LETTERS >= count && !ASCII.test(text));
+  text.length >= count || (text.length * MAX_LETTERS_PER_CHARACTER >= count && !ASCII.test(text));
 
 /** The end of a line, with what editors and mails put around it: blanks, marks of a quotation. */
 const LINE_END = /[ \t]{0,100}(?:\r\n?|[\n\u0085\u2028\u2029])[ \t>|]{0,100}/g;
@@ -111,8 +111,8 @@ const LINE_END = /[ \t]{0,100}(?:\r\n?|[\n\u0085\u2028\u2029])[ \t>|]{0,100}/g;
  * The forms in which a reader may copy letters out of the text: as it is seen, with letters of other shapes
  * (mathematical, circled, raised) as letters, and with what ends a line taken away. Each form is linear in the text.
  */
-export function asCopied(text: string): string[] {
-  const seen = ASCII.test(text) ? text : asSeen(asSeen(text).normalize('NFKC'));
+export function listCopiedForms(text: string): string[] {
+  const seen = ASCII.test(text) ? text : toSeenText(toSeenText(text).normalize('NFKC'));
   const joined = seen.replace(LINE_END, '');
   return joined === seen ? [seen] : [seen, joined];
 }

@@ -12,7 +12,7 @@ const URGENCY: Record<ErrorLevel, readonly [production: Severity, elsewhere: Sev
 };
 
 /** fatal → critical, error → high, warning → medium; one step lower in development, test and staging environments. */
-export function urgencyOf(level: ErrorLevel, environment: string | null | undefined): Severity {
+export function getUrgency(level: ErrorLevel, environment: string | null | undefined): Severity {
   const lower = LOWER.has((environment ?? '').trim().toLowerCase());
   return URGENCY[level][lower ? 1 : 0];
 }

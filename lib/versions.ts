@@ -36,7 +36,7 @@ export function compareVersions(a: string, b: string): number {
 export const sameVersion = (a: string, b: string): boolean => compareVersions(a, b) === 0;
 
 /** The one spelling of equal versions, for look-ups by text: `01.2.0` → `1.2`. Must be a version. */
-export function canonicalVersion(version: string): string {
+export function normalizeVersion(version: string): string {
   const { segments, suffix } = parts(version);
   const short = segments.map((digits) => significant(digits) || '0');
   while (short.length > 1 && short.at(-1) === '0') short.pop();
@@ -76,9 +76,9 @@ export function readVersion(given: string): NamedVersion {
 export const versionName = (given: string): string => readVersion(given).name;
 
 /** One text for equal versions, for lookups: `1.4` of `v1.4.0+388`. Text outside the grammar stays as it is. */
-export function versionIdentity(given: string): string {
+export function getVersionIdentity(given: string): string {
   const { name, version } = readVersion(given);
-  return version === null ? name : canonicalVersion(version);
+  return version === null ? name : normalizeVersion(version);
 }
 
 /** Below 0, 0 or above 0; null: the two cannot be compared, because one is outside the grammar. */

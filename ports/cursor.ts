@@ -2,7 +2,7 @@
  * Keyset cursors: the sort values of the last row of a page, opaque to clients. A cursor names its sort, so that one
  * made for another list is refused rather than answered with the wrong rows.
  */
-import { compareDocs, totalSort, valueAt } from './document.js';
+import { compareDocs, toTotalSort, getPathValue } from './document.js';
 import { InvalidCursor, type Condition, type Doc, type Filter, type Page, type Scalar, type Sort } from './store.js';
 
 const name = (sort: Sort): string => sort.map(([path, order]) => (order === 'asc' ? '+' : '-') + path).join();
@@ -12,23 +12,23 @@ const MAX_LENGTH = 16_384;
 
 /** @throws TypeError when a sort key holds an object or an array: a programming error. */
 export function encodeCursor(sort: Sort, doc: Doc): string {
-  const total = totalSort(sort);
-  const values = total.map(([path]) => valueAt(doc, path));
+  const total = toTotalSort(sort);
+  const values = total.map(([path]) => getPathValue(doc, path));
   if (!values.every(isScalar)) throw new TypeError(`a sort key of ${name(total)} holds no scalar`);
-  return cursorAfter(sort, values);
+  return encodeCursorAfter(sort, values);
 }
 
-/** @param values of the last row, in the order of `totalSort(sort)` */
-export const cursorAfter = (sort: Sort, values: readonly Scalar[]): string =>
-  Buffer.from(JSON.stringify([name(totalSort(sort)), ...values])).toString('base64url');
+/** @param values of the last row, in the order of `toTotalSort(sort)` */
+export const encodeCursorAfter = (sort: Sort, values: readonly Scalar[]): string =>
+  Buffer.from(JSON.stringify([name(toTotalSort(sort)), ...values])).toString('base64url');
 
 function isScalar(value: unknown): value is Scalar {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** The sort values in the cursor, in the order of `totalSort(sort)`. @throws InvalidCursor */
+/** The sort values in the cursor, in the order of `toTotalSort(sort)`. @throws InvalidCursor */
 export function decodeCursor(sort: Sort, cursor: string): Scalar[] {
-  const total = totalSort(sort);
+  const total = toTotalSort(sort);
   let parsed: unknown;
   try {
     parsed = cursor.length > MAX_LENGTH ? null : JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
@@ -43,7 +43,7 @@ export function decodeCursor(sort: Sort, cursor: string): Scalar[] {
 }
 
 /** How many items a page holds. @throws TypeError outside 1 to 1,000 */
-export function pageLimit(limit = 50): number {
+export function resolvePageLimit(limit = 50): number {
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000) throw new TypeError(`limit ${limit} is not 1 to 1000`);
   return limit;
 }
@@ -60,7 +60,7 @@ export function toPage<T extends Doc>(sort: Sort, docs: T[], limit: number): Pag
  * @param found what each of them found, of `limit` + 1 documents
  */
 export function mergedPage<T extends Doc>(sort: Sort, found: readonly (readonly T[])[], limit: number): Page<T> {
-  const first = found.flat().toSorted(compareDocs(totalSort(sort)));
+  const first = found.flat().toSorted(compareDocs(toTotalSort(sort)));
   return toPage(sort, first.slice(0, limit + 1), limit);
 }
 
@@ -70,8 +70,8 @@ export function mergedPage<T extends Doc>(sort: Sort, found: readonly (readonly 
  * the other until the page is full. Rejected: one filter with an `or` (planners walk such a list from its start).
  * Null sorts first: after null ascending comes what is present; descending, null comes after every value.
  */
-export function afterStretches(sort: Sort, values: readonly Scalar[]): Filter[] {
-  const total = totalSort(sort);
+export function toAfterFilters(sort: Sort, values: readonly Scalar[]): Filter[] {
+  const total = toTotalSort(sort);
   const stretches: Filter[] = [];
   for (let i = total.length - 1; i >= 0; i--) {
     const [path, order] = total[i] as Sort[number];

@@ -24,7 +24,7 @@ export function checkPath(path: string): string {
 }
 
 /** The value at `path`, with missing as null. */
-export function valueAt(doc: object, path: string): Json {
+export function getPathValue(doc: object, path: string): Json {
   if (!path.includes('.')) return Object.hasOwn(doc, path) ? ((doc as Tree)[path] ?? null) : null;
   let at: Json | undefined = doc as Tree;
   for (const key of path.split('.')) {
@@ -74,7 +74,7 @@ export function compareValues(a: Json, b: Json): number {
  * out.
  * @throws TypeError on a path that is none
  */
-export function totalSort(sort: Sort = []): Sort {
+export function toTotalSort(sort: Sort = []): Sort {
   for (const [path] of sort) checkPath(path);
   const id = sort.findIndex(([path]) => path === 'id');
   return id >= 0 ? sort.slice(0, id + 1) : [...sort, ['id', sort.at(-1)?.[1] ?? 'asc']];
@@ -83,7 +83,7 @@ export function totalSort(sort: Sort = []): Sort {
 export function compareDocs(sort: Sort): (a: Doc, b: Doc) => number {
   return (a, b) => {
     for (const [path, order] of sort) {
-      const c = compareValues(valueAt(a, path), valueAt(b, path));
+      const c = compareValues(getPathValue(a, path), getPathValue(b, path));
       if (c !== 0) return order === 'asc' ? c : -c;
     }
     return 0;
@@ -119,7 +119,7 @@ function holds(value: Json, condition: Condition): boolean {
 /**
  * The filters of an `or`; an empty list matches nothing. @throws TypeError when it is no list, or holds another `or`.
  */
-export function alternatives(or: Filter[string]): readonly Filter[] {
+export function listOrFilters(or: Filter[string]): readonly Filter[] {
   if (!Array.isArray(or)) throw new TypeError('an or holds a list of filters');
   for (const filter of or as readonly Filter[]) if (filter.or !== undefined) throw new TypeError('an or inside an or');
   return or as readonly Filter[];
@@ -129,8 +129,8 @@ export function matches(doc: Doc, filter: Filter = {}): boolean {
   for (const [path, condition] of Object.entries(filter)) {
     if (condition === undefined) continue;
     if (path === 'or') {
-      if (!alternatives(condition).some((f) => matches(doc, f))) return false;
-    } else if (!holds(valueAt(doc, checkPath(path)), condition as Condition)) return false;
+      if (!listOrFilters(condition).some((f) => matches(doc, f))) return false;
+    } else if (!holds(getPathValue(doc, checkPath(path)), condition as Condition)) return false;
   }
   return true;
 }
@@ -156,7 +156,7 @@ function write(doc: Tree, path: string, value: Json): void {
 function erase(doc: Tree, path: string): void {
   const dot = checkPath(path).lastIndexOf('.');
   const last = path.slice(dot + 1);
-  const at = dot < 0 ? doc : valueAt(doc, path.slice(0, dot));
+  const at = dot < 0 ? doc : getPathValue(doc, path.slice(0, dot));
   if (at !== null && typeof at === 'object' && !Array.isArray(at)) delete at[last];
 }
 
@@ -169,7 +169,7 @@ function current<V extends Json>(
 ): V | undefined {
   const dot = checkPath(path).lastIndexOf('.');
   const last = path.slice(dot + 1);
-  const at = dot < 0 ? doc : valueAt(doc, path.slice(0, dot));
+  const at = dot < 0 ? doc : getPathValue(doc, path.slice(0, dot));
   const now = at !== null && typeof at === 'object' && Object.hasOwn(at, last) ? (at as Tree)[last] : undefined;
   if (now === undefined || fits(now)) return now;
   throw new TypeError(`${path} holds ${now === null ? 'null' : 'another kind of value'}, not ${what}`);
@@ -184,12 +184,12 @@ const isComparableOrNull = (value: Json): value is string | number | null => val
  * The value that a unique index over `path` holds for `doc`; undefined when missing. @throws TypeError on null and
  * the like
  */
-export function uniqueValue(doc: Doc, path: string): string | number | undefined {
+export function getUniqueValue(doc: Doc, path: string): string | number | undefined {
   return current(doc as unknown as Tree, path, isComparable, 'text or a number');
 }
 
 /**
- * Applies `update` (see `plainUpdate`) to `doc` in place and returns it. `doc` must be the caller's own copy, and
+ * Applies `update` (see `toPlainUpdate`) to `doc` in place and returns it. `doc` must be the caller's own copy, and
  * `update` one that nothing else holds: its values become part of the document.
  * @throws TypeError when a field does not hold what the operator works on; nothing may be stored then.
  */
@@ -232,14 +232,14 @@ export function applyUpdate<T extends Doc>(doc: T, update: Update, created = fal
 function pulled(element: Json, field: string | undefined, gone: readonly Scalar[]): boolean {
   if (field === undefined) return gone.includes(element as Scalar);
   if (element === null || typeof element !== 'object' || Array.isArray(element)) return false;
-  return gone.includes(valueAt(element, checkPath(field)) as Scalar);
+  return gone.includes(getPathValue(element, checkPath(field)) as Scalar);
 }
 
 /**
  * The update as adapters run it: an undefined value in `set` is an `unset`, one in `setOnInsert` nothing.
  * @throws TypeError on a path that is none, on `id`, and on paths of which one lies in another (MongoDB refuses those).
  */
-export function plainUpdate(update: Update): Update {
+export function toPlainUpdate(update: Update): Update {
   const plain = { ...update };
   if (update.set) plain.set = withoutUndefined(update.set);
   if (update.setOnInsert) plain.setOnInsert = withoutUndefined(update.setOnInsert);
@@ -277,7 +277,7 @@ function checkPaths(update: Update): void {
 }
 
 /** The document that an upsert creates before `update` is applied: the filter's plain equalities. */
-export function seedOf(filter: Filter): Doc {
+export function buildSeed(filter: Filter): Doc {
   const seed: Tree = {};
   for (const [path, condition] of Object.entries(filter)) {
     if (path === 'or' || condition === undefined || condition === null || typeof condition === 'object') continue;
@@ -312,7 +312,7 @@ const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
  * JSON text of a value, as every adapter stores it: undefined fields left out, lone surrogates (which UTF-8 cannot
  * hold) replaced by U+FFFD.
  */
-export function jsonText(value: unknown): string {
+export function stringifyJson(value: unknown): string {
   const text = JSON.stringify(value);
   return text.includes('\\ud') ? text.replace(LONE_SURROGATE, '$1\\ufffd') : text;
 }

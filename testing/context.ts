@@ -5,7 +5,7 @@
  *   const notes = new Notes(ctx.collection('notes'), ctx.clock);
  */
 import type { AppSettings, Plugin, PluginContext } from '../kernel/contract.js';
-import { jobName } from '../kernel/contributions/jobs.js';
+import { getFullJobName } from '../kernel/contributions/jobs.js';
 import { Kernel } from '../kernel/kernel.js';
 import type { DomainEvent } from '../ports/events.js';
 import type { EnqueueOptions } from '../ports/jobs.js';
@@ -61,7 +61,7 @@ export async function contextFor<C = Record<string, unknown>>(
     throw new Error(failed.join('\n'));
   }
   const ctx = found as unknown as PluginContext<C>;
-  const full = (name: string): string => jobName(plugin.id, name);
+  const full = (name: string): string => getFullJobName(plugin.id, name);
   return Object.assign(ctx, {
     // `setup` did not run, so the plugin has no jobs here that a name could be compared with.
     ports: {

@@ -1,6 +1,6 @@
 /** What a package holds, as the release store wants it: read strictly, with the text of `setup.json`. */
 import { readPackage, type PackageLimits } from '../../formats/archive.js';
-import { KeptText } from '../../formats/kept-text.js';
+import { PackageTextReader } from '../../formats/kept-text.js';
 import { MAX_SETUP_BYTES, type PackageContents } from '../../ports/release-store.js';
 
 export interface PackageRules {
@@ -14,7 +14,7 @@ export async function contentsOf(
   { platform, entry }: PackageRules,
   limits: Partial<PackageLimits> = {},
 ): Promise<PackageContents> {
-  const setup = new KeptText('setup.json', MAX_SETUP_BYTES);
+  const setup = new PackageTextReader('setup.json', MAX_SETUP_BYTES);
   const { files, unpackedBytes } = await readPackage(bytes, { platform, entry, limits, onFile: setup.onFile });
   return { files, unpacked: unpackedBytes, setup: setup.text };
 }

@@ -2,7 +2,7 @@
 import { chmod, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolders, syncFolder } from '../../lib/folders.js';
-import { textPieces } from '../../lib/text/pieces.js';
+import { splitText } from '../../lib/text/pieces.js';
 
 /** The modes of what a web server may read (contract 40, files). */
 export const OPEN_FOLDER = 0o755;
@@ -82,7 +82,7 @@ export async function putText(
   const write = async (file: FileHandle): Promise<void> => {
     // Each call continues where the last one ended. A manifest of megabytes would hold the event loop if encoded at
     // once.
-    for (const piece of textPieces(text, PIECE_UNITS)) await file.writeFile(piece);
+    for (const piece of splitText(text, PIECE_UNITS)) await file.writeFile(piece);
   };
   await writeNew(temporary, mode, write, owner);
   try {

@@ -4,7 +4,7 @@
  */
 import type { Boom } from '@hapi/boom';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
-import { networkOf } from '../../lib/addresses.js';
+import { getClientNetwork } from '../../lib/addresses.js';
 import { bearerOf } from './access/authenticate.js';
 import { SESSION_COOKIE } from './access/csrf.js';
 import { whoIs } from './transport/open-requests.js';
@@ -62,7 +62,7 @@ export class Fallback {
   }
 
   #network({ raw: { req } }: Request): string {
-    return networkOf(this.shared.addressOf(req.socket?.remoteAddress, req.headers['x-forwarded-for']));
+    return getClientNetwork(this.shared.addressOf(req.socket?.remoteAddress, req.headers['x-forwarded-for']));
   }
 
   /** For the log alone: the answer is the same whatever the credential. */

@@ -3,19 +3,19 @@
  * through JSON on the way in and out: no caller shares an object with the store, and what JSON cannot hold is lost
  * here as elsewhere.
  */
-import { afterStretches, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
+import { toAfterFilters, decodeCursor, resolvePageLimit, toPage } from '../../ports/cursor.js';
 import {
   applyUpdate,
   checkPath,
   compareDocs,
-  jsonText,
+  stringifyJson,
   matches,
-  plainUpdate,
-  seedOf,
+  toPlainUpdate,
+  buildSeed,
   splitBytes,
-  totalSort,
-  uniqueValue,
-  valueAt,
+  toTotalSort,
+  getUniqueValue,
+  getPathValue,
   withBytes,
 } from '../../ports/document.js';
 import {
@@ -37,7 +37,7 @@ import {
 } from '../../ports/store.js';
 
 function clone<V>(value: V): V {
-  return JSON.parse(jsonText(value)) as V;
+  return JSON.parse(stringifyJson(value)) as V;
 }
 
 export class MemoryCollection<T extends Doc> implements Collection<T> {
@@ -57,7 +57,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
       if (fields.length !== 1) throw new TypeError('a unique index takes exactly one field');
       const ids = new Map<unknown, string>();
       for (const doc of this.#docs.values()) {
-        const value = valueAt(doc, field);
+        const value = getPathValue(doc, field);
         if (value === null) continue;
         if (ids.has(value)) throw new StoreConflict(field);
         ids.set(value, doc.id);
@@ -73,9 +73,9 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
 
   async find(query: Find = {}): Promise<Page<T>> {
     const sort = query.sort ?? [];
-    const limit = pageLimit(query.limit);
+    const limit = resolvePageLimit(query.limit);
     const filters = [clone(query.filter ?? {})];
-    if (typeof query.after === 'string') filters.push({ or: afterStretches(sort, decodeCursor(sort, query.after)) });
+    if (typeof query.after === 'string') filters.push({ or: toAfterFilters(sort, decodeCursor(sort, query.after)) });
     const found = this.#matching(filters, sort).slice(0, limit + 1);
     return toPage(
       sort,
@@ -96,7 +96,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     checkPath(path);
     const groups = new Map<Scalar, number>();
     for (const doc of this.#matching([clone(filter)])) {
-      const key = valueAt(doc, path) as Scalar;
+      const key = getPathValue(doc, path) as Scalar;
       groups.set(key, (groups.get(key) ?? 0) + 1);
     }
     return [...groups].map(([key, n]) => ({ key, n }));
@@ -135,7 +135,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     for (const doc of found) {
       this.#docs.delete(doc.id);
       this.#bytes.delete(doc.id);
-      for (const [field, ids] of this.#unique) ids.delete(valueAt(doc, field));
+      for (const [field, ids] of this.#unique) ids.delete(getPathValue(doc, field));
     }
     return found.length;
   }
@@ -179,7 +179,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
   }
 
   #restore(now: T, before: T | null, bytes?: Uint8Array): void {
-    for (const [field, ids] of this.#unique) ids.delete(valueAt(now, field));
+    for (const [field, ids] of this.#unique) ids.delete(getPathValue(now, field));
     this.#docs.delete(now.id);
     if (before !== null) this.#insert(before);
     this.#setBytes(now.id, bytes);
@@ -194,7 +194,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
   /** By id, or in the order of `sort`. */
   #matching(filters: readonly Filter[], sort: Sort = []): T[] {
     const found = this.#candidates(filters).filter((doc) => filters.every((filter) => matches(doc, filter)));
-    return found.sort(compareDocs(totalSort(sort)));
+    return found.sort(compareDocs(toTotalSort(sort)));
   }
 
   /** All documents, or the only one that a plain id leaves. */
@@ -210,7 +210,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     const [found] = this.#matching([plain], sort);
     if (found) return { doc: this.#replace(found, update), created: false };
     if (!upsert) return null;
-    return { doc: this.#insert(applyUpdate(seedOf(plain) as T, clone(plainUpdate(update)), true)), created: true };
+    return { doc: this.#insert(applyUpdate(buildSeed(plain) as T, clone(toPlainUpdate(update)), true)), created: true };
   }
 
   #insert(doc: T): T {
@@ -229,7 +229,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
   }
 
   #replace(old: T, update: Update): T {
-    const doc = applyUpdate(clone(old), clone(plainUpdate(update)));
+    const doc = applyUpdate(clone(old), clone(toPlainUpdate(update)));
     this.#index(old, doc);
     this.#docs.set(doc.id, doc);
     return doc;
@@ -237,13 +237,13 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
 
   #index(old: T | null, doc: T): void {
     for (const [field, ids] of this.#unique) {
-      const value = uniqueValue(doc, field);
+      const value = getUniqueValue(doc, field);
       const holder = ids.get(value);
       if (value !== undefined && holder !== undefined && holder !== doc.id) throw new StoreConflict(field);
     }
     for (const [field, ids] of this.#unique) {
-      if (old) ids.delete(valueAt(old, field));
-      const value = uniqueValue(doc, field);
+      if (old) ids.delete(getPathValue(old, field));
+      const value = getUniqueValue(doc, field);
       if (value !== undefined) ids.set(value, doc.id);
     }
   }

@@ -4,7 +4,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { readPackage, UnsafePackage as Rejected } from '../../formats/archive.js';
-import { KeptText } from '../../formats/kept-text.js';
+import { PackageTextReader } from '../../formats/kept-text.js';
 import {
   MAX_SETUP_BYTES,
   NOTHING_SWEPT,
@@ -79,7 +79,7 @@ class MemoryPackages implements PackageStore {
 
   async inspect(id: string, rules: { platform: string; entry: string | null }): Promise<PackageContents> {
     const bytes = this.#stagedBytes(id);
-    const setup = new KeptText('setup.json', MAX_SETUP_BYTES);
+    const setup = new PackageTextReader('setup.json', MAX_SETUP_BYTES);
     const source = (async function* () {
       yield bytes;
     })();

@@ -4,7 +4,7 @@
  * filter; for grams it would have to try one plan for each.
  */
 import type { Collection as Driver } from 'mongodb';
-import { alternatives } from '../../ports/document.js';
+import { listOrFilters } from '../../ports/document.js';
 import type { Filter } from '../../ports/store.js';
 import { trigramsAsked } from './trigrams.js';
 import { fieldName, toQuery, type Query, type Stored } from './translate.js';
@@ -28,7 +28,7 @@ export async function candidatesOf(
 ): Promise<string[] | null> {
   const own = await byGrams(driver, known, filter);
   if (own !== null || filter.or === undefined) return own;
-  const any = alternatives(filter.or);
+  const any = listOrFilters(filter.or);
   if (!any.some((one) => trigramsAsked(one, known.texts) !== null)) return null;
   const lists = await Promise.all(
     any.map(async (one) => (await byGrams(driver, known, one)) ?? byIndex(driver, known, one)),

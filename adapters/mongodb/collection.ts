@@ -2,8 +2,8 @@
  * A collection of MongoDB: each method is one command, or a few that keep the port's promise on a standalone server.
  */
 import type { Collection as Driver } from 'mongodb';
-import { afterStretches, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
-import { applyUpdate, jsonText, plainUpdate, seedOf } from '../../ports/document.js';
+import { toAfterFilters, decodeCursor, resolvePageLimit, toPage } from '../../ports/cursor.js';
+import { applyUpdate, stringifyJson, toPlainUpdate, buildSeed } from '../../ports/document.js';
 import {
   StoreConflict,
   type ChangeOptions,
@@ -88,8 +88,8 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
 
   async find(query: Find = {}): Promise<Page<T>> {
     const sort = query.sort ?? [];
-    const limit = pageLimit(query.limit);
-    const stretches = typeof query.after === 'string' ? afterStretches(sort, decodeCursor(sort, query.after)) : [{}];
+    const limit = resolvePageLimit(query.limit);
+    const stretches = typeof query.after === 'string' ? toAfterFilters(sort, decodeCursor(sort, query.after)) : [{}];
     const narrowed = await this.#narrowed(query.filter);
     // By id, because a document that moves between two stretches would be seen twice.
     const found = new Map<string, Stored>();
@@ -148,7 +148,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   }
 
   async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
-    const plain = plainUpdate(update);
+    const plain = toPlainUpdate(update);
     for (let attempt = 1; ; attempt++) {
       try {
         return (await this.#changeOnce(filter, plain, options)) as Changed<T> | null;
@@ -188,13 +188,13 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
 
   /** Rejected: `upsert: true`, which stores the filter's nulls; and grams are made of a new document as a whole. */
   async #create(filter: Filter, update: Update): Promise<T> {
-    const doc = applyUpdate(seedOf(filter), JSON.parse(jsonText(update)) as Update, true) as T;
+    const doc = applyUpdate(buildSeed(filter), JSON.parse(stringifyJson(update)) as Update, true) as T;
     await this.insert(doc);
-    return JSON.parse(jsonText(doc)) as T;
+    return JSON.parse(stringifyJson(doc)) as T;
   }
 
   async changeMany(filter: Filter, update: Update, limit?: number): Promise<number> {
-    const operators = toUpdate(plainUpdate(update), await this.#read(() => this.#texts()));
+    const operators = toUpdate(toPlainUpdate(update), await this.#read(() => this.#texts()));
     if (Object.keys(operators).length === 0) return Math.min(limit ?? Infinity, await this.count(filter));
     const ids = limit === undefined ? namedIds(filter) : null;
     if (ids !== null) return this.#changeThese(ids, filter, operators);

@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection as Driver } from 'mongodb';
-import { valueAt } from '../../ports/document.js';
+import { getPathValue } from '../../ports/document.js';
 import { trigramField, extractValueTrigrams } from './trigrams.js';
 import type { Stored } from './translate.js';
 
@@ -38,7 +38,7 @@ async function step(driver: Driver<Stored>, path: string): Promise<boolean> {
   if (rows.length === 0) return false;
   const { modifiedCount } = await driver.bulkWrite(
     rows.map((row) => {
-      const value = valueAt(row, path);
+      const value = getPathValue(row, path);
       // A text that was changed meanwhile brought its grams along.
       const filter = { _id: row._id, [field]: null, ...(typeof value === 'string' && { [path]: value }) };
       return { updateOne: { filter, update: { $set: { [field]: extractValueTrigrams(value) } } } };

@@ -3,7 +3,7 @@
  * appear (docs/consistency.md), so that the same works on MongoDB 5 to 8 and on compatible servers.
  */
 import { Binary } from 'mongodb';
-import { alternatives, checkPath, jsonText, splitBytes, totalSort, withBytes } from '../../ports/document.js';
+import { listOrFilters, checkPath, stringifyJson, splitBytes, toTotalSort, withBytes } from '../../ports/document.js';
 import type { Condition, Doc, Filter, Json, Scalar, Sort, Update } from '../../ports/store.js';
 import { trigramFields, trigramUpdates, trigramField, HIDDEN } from './trigrams.js';
 import { decodeKeys, encodeKeys } from './keys.js';
@@ -43,7 +43,7 @@ const isEmptyIn = (condition: unknown): boolean => {
 function termsOf(path: string, condition: Filter[string]): Query[] {
   if (condition === undefined) return [];
   if (path === 'or') {
-    const any = alternatives(condition).map((filter) => toQuery(filter));
+    const any = listOrFilters(condition).map((filter) => toQuery(filter));
     return [any.length === 0 ? NEVER : { $or: any }];
   }
   const field = fieldName(path);
@@ -77,11 +77,11 @@ export function escapeRegex(text: string): string {
 }
 
 export function toSort(sort?: Sort): [field: string, order: 1 | -1][] {
-  return totalSort(sort).map(([path, order]) => [fieldName(path), order === 'asc' ? 1 : -1]);
+  return toTotalSort(sort).map(([path, order]) => [fieldName(path), order === 'asc' ? 1 : -1]);
 }
 
 /**
- * @param update from `plainUpdate`. @param texts paths with grams. Without `setOnInsert`: `toUpsert` has it, or a new
+ * @param update from `toPlainUpdate`. @param texts paths with grams. Without `setOnInsert`: `toUpsert` has it, or a new
  *   document is inserted whole (collection.ts).
  */
 export function toUpdate(update: Update, texts: readonly string[] = []): Query {
@@ -103,7 +103,7 @@ export function toUpdate(update: Update, texts: readonly string[] = []): Query {
   return Object.fromEntries(Object.entries(operators).filter(([, fields]) => fields && Object.keys(fields).length > 0));
 }
 
-/** Of a collection without grams. @param update from `plainUpdate` */
+/** Of a collection without grams. @param update from `toPlainUpdate` */
 export function toUpsert(update: Update): Query {
   const { setOnInsert = {} } = clean(update);
   const isEmpty = Object.keys(setOnInsert).length === 0;
@@ -121,7 +121,7 @@ function mapValues<V>(fields: { [path: string]: V }, map: (value: V) => Query): 
 
 /** Only what JSON holds, and text that UTF-8 can hold. */
 function clean<V>(value: V): V {
-  return JSON.parse(jsonText(value)) as V;
+  return JSON.parse(stringifyJson(value)) as V;
 }
 
 /** @param texts paths with grams */

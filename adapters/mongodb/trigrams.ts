@@ -4,7 +4,7 @@
  * nobody else sees it. The field is written with the text, by the same command. Pure.
  */
 import { extractTrigrams } from '../../lib/text/trigrams.js';
-import { valueAt } from '../../ports/document.js';
+import { getPathValue } from '../../ports/document.js';
 import type { Condition, Doc, Filter, Update } from '../../ports/store.js';
 
 /** Trigrams of a filter that are asked about; each is a question of its own. */
@@ -23,7 +23,7 @@ export const extractValueTrigrams = (value: unknown): string[] =>
 
 /** The fields of a new document. @param texts paths */
 export function trigramFields(doc: Doc, texts: readonly string[]): { [field: string]: string[] } {
-  return Object.fromEntries(texts.map((path) => [trigramField(path), extractValueTrigrams(valueAt(doc, path))]));
+  return Object.fromEntries(texts.map((path) => [trigramField(path), extractValueTrigrams(getPathValue(doc, path))]));
 }
 
 /** What an update sets besides; nothing when it leaves the texts alone. */

@@ -5,7 +5,7 @@
  * Rejected: pino's `redact` paths, which must name every place beforehand; secrets turn up in unexpected places.
  */
 import { redactText } from '../../lib/text/hidden-texts.js';
-import { asSeen } from '../../lib/unseen.js';
+import { toSeenText } from '../../lib/unseen.js';
 
 const SECRET_NAME =
   /pass(word|wd|phrase)?$|^pwd$|secret|token|authori[sz]ation|cookie|credential|api_?key|(shared|webhook|license|data|private|signing|intake|claim)[_-]?key|^key$|^dsn$|totp|^otp|^pem$|^session_id$/i;
@@ -30,7 +30,7 @@ const MAX_MEMBERS = 100;
 export function scrub(text: string): string {
   const bare = redactText(text);
   const short = bare.length > MAX_TEXT ? `${bare.slice(0, MAX_TEXT)}… (${bare.length} characters)` : bare;
-  const seen = asSeen(short);
+  const seen = toSeenText(short);
   const scrubbed = withoutShapes(seen);
   return scrubbed === seen ? short : scrubbed;
 }

@@ -1,5 +1,5 @@
 /** `manifest.json` of an artifact bundle: what each file is. Written by tools, sent by anybody. Pure. */
-import { guidOf } from '../../lib/text/guid.js';
+import { parseGuid } from '../../lib/text/guid.js';
 import { MapRefused, type BundledFile, type PackedFile } from '../../ports/source-maps/reader.js';
 
 const LONGEST_URL = 1_000;
@@ -30,7 +30,7 @@ export function filesOf(manifest: string, entries: ReadonlyMap<string, PackedFil
         ...entry,
         kind,
         url,
-        debugId: typeof debugId === 'string' ? guidOf(debugId) : null,
+        debugId: typeof debugId === 'string' ? parseGuid(debugId) : null,
         mapUrl: typeof mapUrl === 'string' && mapUrl.length <= LONGEST_URL ? mapUrl : null,
       },
     ];

@@ -1,6 +1,6 @@
 /** A collection of the SQLite store, on the main thread: arguments become requests, answers become documents. */
-import { cursorAfter, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
-import { jsonText, plainUpdate, withBytes } from '../../ports/document.js';
+import { encodeCursorAfter, decodeCursor, resolvePageLimit, toPage } from '../../ports/cursor.js';
+import { stringifyJson, toPlainUpdate, withBytes } from '../../ports/document.js';
 import {
   StoreConflict,
   StoreDamaged,
@@ -73,7 +73,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
 
   async find(query: Find = {}): Promise<Page<T>> {
     const sort = query.sort ?? [];
-    const limit = pageLimit(query.limit);
+    const limit = resolvePageLimit(query.limit);
     const after = typeof query.after === 'string' ? decodeCursor(sort, query.after) : null;
     const asked = { filter: query.filter ?? {}, sort, rows: limit + 1, after };
     try {
@@ -103,7 +103,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
     for (const one of met) damaged(one);
     const items = rows.slice(0, limit).flatMap(({ id, body }) => (body === null ? [] : [this.#parsed(body, id)]));
     const last = rows.length > limit ? rows[limit - 1] : undefined;
-    return { items, next: last === undefined ? null : cursorAfter(asked.sort, last.values) };
+    return { items, next: last === undefined ? null : encodeCursorAfter(asked.sort, last.values) };
   }
 
   #damageOf(id: string, { cause }: StoreDamaged): StoreDamaged {
@@ -123,13 +123,13 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
   }
 
   async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
-    const request = { filter, update: plainUpdate(update), ...options };
+    const request = { filter, update: toPlainUpdate(update), ...options };
     const changed = (await this.#write('change', request)) as [body: string, created: boolean] | null;
     return changed && { doc: JSON.parse(changed[0]) as T, created: changed[1] };
   }
 
   async changeMany(filter: Filter, update: Update, limit?: number): Promise<number> {
-    return this.#each('changeIds', { filter, update: plainUpdate(update) }, limit);
+    return this.#each('changeIds', { filter, update: toPlainUpdate(update) }, limit);
   }
 
   async remove(filter: Filter, limit?: number): Promise<number> {
@@ -150,7 +150,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
   async #bulkOp(op: WriteOp<T>): Promise<number> {
     if ('remove' in op) return (await this.#write('remove', op.remove)) as number;
     if ('change' in op) {
-      const request = { filter: op.change, update: plainUpdate(op.update), upsert: op.upsert };
+      const request = { filter: op.change, update: toPlainUpdate(op.update), upsert: op.upsert };
       return (await this.#write('touch', request)) as number;
     }
     if ('put' in op) await this.#threads.put('put', this.name, op.put);
@@ -174,11 +174,11 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
   }
 
   #read(kind: ReadKind, request: object): Promise<unknown> {
-    return this.#threads.read(kind, this.name, jsonText(request));
+    return this.#threads.read(kind, this.name, stringifyJson(request));
   }
 
   #write(kind: WriteKind, request: object): Promise<unknown> {
-    return this.#threads.write(kind, this.name, jsonText(request));
+    return this.#threads.write(kind, this.name, stringifyJson(request));
   }
 }
 

@@ -10,7 +10,7 @@ import { dirname } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { refuseStrange } from '../../lib/files/trusted-file.js';
 import { makeFolders } from '../../lib/folders.js';
-import { jsonText, plainUpdate } from '../../ports/document.js';
+import { stringifyJson, toPlainUpdate } from '../../ports/document.js';
 import type { MetDamage } from '../../ports/store/damage.js';
 import type { Examined } from '../../ports/store/examination.js';
 import type { Collection, CollectionSpec, Doc, DocumentStore, Transact } from '../../ports/store.js';
@@ -63,12 +63,13 @@ export class SqliteStore implements DocumentStore {
     for (const { collection } of writes) checkName(collection);
     const docs: DocText[] = [];
     const plain = writes.map((write) => {
-      if ('update' in write) return { ...write, update: plainUpdate(write.update) };
+      if ('update' in write) return { ...write, update: toPlainUpdate(write.update) };
       docs.push(textOf('put' in write ? write.put : write.insert, this.#apartOf(write.collection)));
       return 'put' in write ? { ...write, put: true } : { ...write, insert: true };
     });
     const names = plain.map(({ collection }) => collection).join(' ');
-    const bodies = (await this.#writer.call(['transact', names, jsonText(plain), docs])) as (string | null)[] | null;
+    const bodies = (await this.#writer.call(['transact', names, stringifyJson(plain), docs])) as
+      (string | null)[] | null;
     return bodies && bodies.map((body) => (body === null ? null : (JSON.parse(body) as Doc)));
   };
   readonly #options: ConnectionOptions;

@@ -7,7 +7,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isVersion, stripBuildMetadata } from '../../lib/versions.js';
-import { canonicalKey } from '../../formats/license-key.js';
+import { normalizeLicenseKey } from '../../formats/license-key.js';
 import { isPlatform, PLATFORMS } from '../../formats/platform.js';
 import { checkTyped } from './system/typed.js';
 import { AgentFailure } from './exit.js';
@@ -247,7 +247,7 @@ function settingsOf(given: Values['set']): CheckedOptions['set'] {
 /** The text that is hashed and sent (contract 40, access files). */
 function licenseKeyOf(text: string | null): string | null {
   if (text === null) return null;
-  const key = canonicalKey(text);
+  const key = normalizeLicenseKey(text);
   if (!/^[0-9A-Z]{5}(-[0-9A-Z]{5})*$/.test(key))
     throw new AgentFailure('usage', '--license-key must be groups of five letters and digits');
   return key;

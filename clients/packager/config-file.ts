@@ -1,6 +1,6 @@
 /** `packager.json` (contract 90, packager): what does not change from release to release. */
 import { dirname, resolve } from 'node:path';
-import { normalizeGlob, unsupportedGlob } from '../../formats/globs.js';
+import { normalizeGlob, findUnsupportedGlob } from '../../formats/globs.js';
 import { readFound, readNamed, UntrustedFile } from '../../lib/files/trusted-file.js';
 import { EXIT, PackagerFailure } from './failure.js';
 
@@ -80,7 +80,7 @@ function parse(file: string, text: string): PackagerConfig {
 function checkGlobs(key: string, value: unknown, fail: (why: string) => PackagerFailure): void {
   if (!Array.isArray(value)) throw fail(`${key} has to be a list of globs`);
   for (const [i, glob] of value.entries()) {
-    const why = typeof glob === 'string' ? unsupportedGlob(glob) : 'is no text';
+    const why = typeof glob === 'string' ? findUnsupportedGlob(glob) : 'is no text';
     if (why !== null) throw fail(`${key}[${i}] ${why}`);
     value[i] = normalizeGlob(glob as string);
   }

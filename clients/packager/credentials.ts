@@ -1,9 +1,9 @@
 /** Files that look like credentials: a package is read by many, and a key in it is lost (interface, packager). */
-import { globMatcher } from '../../formats/globs.js';
+import { createGlobMatcher } from '../../formats/globs.js';
 import { beginningOf, type PublishFile } from './publish-files.js';
 
 /** By their names, in lower case. */
-const NAMES = globMatcher(
+const NAMES = createGlobMatcher(
   [
     '.env',
     '.env.*',

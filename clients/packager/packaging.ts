@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compareVersions, isVersion, sameVersion } from '../../lib/versions.js';
-import { globMatcher } from '../../formats/globs.js';
+import { createGlobMatcher } from '../../formats/globs.js';
 import { isPlatform, type Platform } from '../../formats/platform.js';
 import { pack, type ArchiveFile } from './archive-file.js';
 import { commitsOf, type GitCommits } from './commits.js';
@@ -75,7 +75,7 @@ export async function runPackager(
   const all = [...files.map(({ path }) => path), ...excluded];
   unmatchedPatterns('excludePatterns', settings.exclude, all).forEach(warn);
   if (junk.length > 0) console.line(`Left out ${junk.length} files of the system: ${junk.slice(0, 5).join(', ')}`);
-  const preserved = globMatcher(settings.preserve);
+  const preserved = createGlobMatcher(settings.preserve);
   const suspicious = await credentialWarnings(files, preserved);
   suspicious.forEach(warn);
   if (settings.strict && suspicious.length > 0) {

@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { lstat, open, readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { compareCodePoints } from '../../formats/code-points.js';
-import { globMatcher } from '../../formats/globs.js';
-import { refusedPath } from '../../formats/path-policy.js';
+import { createGlobMatcher } from '../../formats/globs.js';
+import { findPathFault } from '../../formats/path-policy.js';
 import { PathSet } from '../../formats/path-set.js';
 import type { Platform } from '../../formats/platform.js';
 import { printable } from '../../lib/text/printable.js';
@@ -37,7 +37,7 @@ export interface FoundFiles {
   junk: string[];
 }
 
-const isJunk = globMatcher(
+const isJunk = createGlobMatcher(
   ['.DS_Store', '._*', 'Thumbs.db', 'desktop.ini', '__MACOSX/**'].flatMap((glob) => [glob, `**/${glob}`]),
 );
 
@@ -46,7 +46,7 @@ const isJunk = globMatcher(
  * @throws PackagerFailure for a path that no package may hold, a link or a device: named, and nothing is packed
  */
 export async function publishFiles(root: string, rules: PublishRules): Promise<FoundFiles> {
-  const isExcluded = globMatcher(rules.exclude);
+  const isExcluded = createGlobMatcher(rules.exclude);
   const excluded: string[] = [];
   const junk: string[] = [];
   const found: PublishFile[] = [];
@@ -59,7 +59,7 @@ export async function publishFiles(root: string, rules: PublishRules): Promise<F
       list.push(path);
       continue;
     }
-    const why = refusedPath(path, rules.platform) ?? paths.add(path, 'file');
+    const why = findPathFault(path, rules.platform) ?? paths.add(path, 'file');
     if (why !== null) throw refused(path, why);
     const stat = await lstat(file);
     if (stat.isSymbolicLink())
@@ -73,7 +73,7 @@ export async function publishFiles(root: string, rules: PublishRules): Promise<F
 
 /** A warning for each pattern that matches no path, with what may have been meant. */
 export function unmatchedPatterns(name: string, patterns: readonly string[], paths: readonly string[]): string[] {
-  const anyMatches = (glob: string, among: readonly string[]): boolean => among.some(globMatcher([glob]));
+  const anyMatches = (glob: string, among: readonly string[]): boolean => among.some(createGlobMatcher([glob]));
   return patterns
     .filter((glob) => !anyMatches(glob, paths))
     .map((glob) => {

@@ -1,6 +1,6 @@
 /** What a client needs of where it runs: Node (node/host.ts), or a page of a browser (browser/host.ts). */
 import type { KeyChain } from './key-chain.js';
-import type { AnswerResult, LicenseFileChecks, LicenseFileResult, AskedLicense } from '../../formats/license-text.js';
+import type { AnswerResult, LicenseFileChecks, LicenseFileResult, LicenseRequest } from '../../formats/license-text.js';
 import type { Platform } from '../../formats/platform.js';
 import type { Store } from './store.js';
 import type { Transport } from './transport.js';
@@ -32,7 +32,7 @@ export interface Host {
   verifyAnswer(
     answer: Readonly<Record<string, unknown>>,
     pems: readonly string[],
-    question: AskedLicense,
+    question: LicenseRequest,
   ): Promise<AnswerResult>;
   verifyLicenseFile(text: string, pems: readonly string[], checks: LicenseFileChecks): Promise<LicenseFileResult>;
   /** The keys that a chain leads to from a pinned one. */

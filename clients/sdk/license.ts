@@ -2,7 +2,7 @@
  * Licenses, online, from the cache and from files (contract 50; contract 90, SDK: `validateLicense`,
  * `loadLicenseFile`).
  */
-import { canonicalKey } from '../../formats/license-key.js';
+import { normalizeLicenseKey } from '../../formats/license-key.js';
 import { isLicenseStatus, type LicenseStatus } from '../../formats/license-status.js';
 import type { AnswerResult, LicenseFault, LicenseFileResult } from '../../formats/license-text.js';
 import type { CachedLicense } from './cache.js';
@@ -51,7 +51,7 @@ export async function validateLicense(
   const given = typeof key === 'string' ? key : '';
   const machine = machineId === undefined ? await context.machine() : { id: machineId, isStable: true };
   const asked: LicenseQuery = {
-    keySha256: await host.sha256(canonicalKey(given)),
+    keySha256: await host.sha256(normalizeLicenseKey(given)),
     product: project,
     machineId: machine.id,
     nonce: nonce ?? (licenseKeys.length > 0 ? randomId() : null),

@@ -4,13 +4,13 @@ import type { BasicGuard } from '../../ports/http.js';
 import { run, type SchemaOf } from './shapes.js';
 
 /** What is wrong with who may call a route. @param scopes that some plugin registers */
-export function accessFaults(access: unknown, scopes: ReadonlySet<string>): string[] {
+export function findAccessFaults(access: unknown, scopes: ReadonlySet<string>): string[] {
   if (access === undefined || (Array.isArray(access) && access.length === 0)) return ['declares no access'];
   if (access === 'public' || isBasic(access)) return [];
-  return [access].flat().flatMap((rule: unknown) => ruleFaults(rule, scopes));
+  return [access].flat().flatMap((rule: unknown) => findRuleFaults(rule, scopes));
 }
 
-export const unknownRule = (rule: unknown): string => `has an unknown access: ${JSON.stringify(rule)}`;
+export const formatUnknownRule = (rule: unknown): string => `has an unknown access: ${JSON.stringify(rule)}`;
 export const isSession = (rule: object): boolean => {
   const role: unknown = (rule as { session?: unknown }).session;
   return role === 'admin' || role === 'member';
@@ -27,17 +27,17 @@ const BASIC = Joi.object({
     .required(),
 }).required();
 
-function ruleFaults(rule: unknown, scopes: ReadonlySet<string>): string[] {
-  if (rule === null || typeof rule !== 'object') return [unknownRule(rule)];
+function findRuleFaults(rule: unknown, scopes: ReadonlySet<string>): string[] {
+  if (rule === null || typeof rule !== 'object') return [formatUnknownRule(rule)];
   const { intake, ...rest } = rule as Record<string, unknown>;
   const [kind, ...more] = Object.keys(rest);
   const asked = kind === 'scope' ? [rest['scope']] : kind === 'anyScope' ? rest['anyScope'] : null;
-  if (more.length > 0 || (intake !== undefined && asked === null)) return [unknownRule(rule)];
+  if (more.length > 0 || (intake !== undefined && asked === null)) return [formatUnknownRule(rule)];
   if (Array.isArray(asked) && asked.length > 0 && asked.every((scope) => typeof scope === 'string')) {
     const unknown = asked.filter((scope) => !scopes.has(scope));
     return unknown.map((scope) => `asks for the scope "${scope}", which no plugin registers`);
   }
   const known =
     kind === 'anyToken' || kind === 'sharedKey' ? rest[kind] === true : kind === 'session' && isSession(rest);
-  return known ? [] : [unknownRule(rule)];
+  return known ? [] : [formatUnknownRule(rule)];
 }

@@ -2,7 +2,7 @@
 import { CODES, type Catalogue } from '../errors.js';
 
 /** Who has which route, page and command; and every scope and error code that a manifest registers. */
-export class Claims {
+export class NameRegistry {
   readonly #owners = new Map<string, string>();
 
   /** @param codes of errors, the service's and every plugin's */

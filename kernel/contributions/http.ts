@@ -1,26 +1,26 @@
 /** Judges routes, pages and panels. */
 import type { PageSpec, PanelSpec, RouteSpec } from '../../ports/http.js';
 import type { FullManifest } from '../manifest.js';
-import { accessFaults, isSession, unknownRule } from './access.js';
-import type { Claims } from './claims.js';
-import { PAGE, PANEL, ROUTE, type shape } from './shapes.js';
+import { findAccessFaults, isSession, formatUnknownRule } from './access.js';
+import type { NameRegistry } from './claims.js';
+import { PAGE, PANEL, ROUTE, type findSchemaFaults } from './shapes.js';
 
 /** @param look judges a shape */
-export function routeFaults(
+export function findRouteFaults(
   route: RouteSpec,
   { id: plugin }: FullManifest,
-  claims: Claims,
-  look: typeof shape,
+  claims: NameRegistry,
+  look: typeof findSchemaFaults,
 ): string[] {
   const methods = [route.method].flat();
   const label = `route ${methods.join('|')} ${route.path}`;
-  const faults = [...look(ROUTE, route), ...accessFaults(route.access, claims.scopes), ...paramFaults(route)];
+  const faults = [...look(ROUTE, route), ...findAccessFaults(route.access, claims.scopes), ...findParamFaults(route)];
   const unknown = (route.errors ?? []).filter((code) => !Object.hasOwn(claims.codes, code));
   if (unknown.length > 0)
     faults.push(`${unknown.join(', ')}: no error code of the service, nor in the errors of any manifest`);
   if (faults.length === 0) {
     for (const path of [route.path, ...(route.aliases ?? [])]) {
-      for (const method of methods) faults.push(...pathTaken(method, path, plugin, claims));
+      for (const method of methods) faults.push(...findPathConflict(method, path, plugin, claims));
     }
     for (const { name } of [route.tool ?? []].flat()) {
       const owner = claims.take(`tool ${name}`, plugin);
@@ -33,21 +33,21 @@ export function routeFaults(
 
 const NO_VIEWS = 'there is no folder of views: set `from: import.meta.url` in the plugin';
 
-export function panelFaults(panel: PanelSpec, views: string | null, look: typeof shape): string[] {
+export function findPanelFaults(panel: PanelSpec, views: string | null, look: typeof findSchemaFaults): string[] {
   const faults = [...look(PANEL, panel), ...(views === null ? [NO_VIEWS] : [])];
   return faults.map((fault) => `panel ${panel.id}: ${fault}`);
 }
 
-export function pageFaults(
+export function findPageFaults(
   page: PageSpec,
   { id: plugin, views }: { id: string; views: string | null },
-  claims: Claims,
-  look: typeof shape,
+  claims: NameRegistry,
+  look: typeof findSchemaFaults,
 ): string[] {
   const method = page.method ?? 'GET';
-  const faults = [...look(PAGE, page), ...paramFaults(page)];
+  const faults = [...look(PAGE, page), ...findParamFaults(page)];
   if (page.access === undefined) faults.push('declares no access');
-  else if (page.access !== 'public' && !isSession(page.access)) faults.push(unknownRule(page.access));
+  else if (page.access !== 'public' && !isSession(page.access)) faults.push(formatUnknownRule(page.access));
   if (views === null) faults.push(NO_VIEWS);
   if (page.shared !== undefined && (page.access !== 'public' || method !== 'GET'))
     faults.push("`shared` goes with `access: 'public'` and GET alone: everybody is given the same bytes");
@@ -55,12 +55,12 @@ export function pageFaults(
     faults.push("`basic` and `onOwnHosts` go with `access: 'public'` alone");
   if (page.files === true && (page.access === 'public' || method !== 'POST'))
     faults.push('`files` goes with POST and a session');
-  if (faults.length === 0) faults.push(...pathTaken(method, page.path, plugin, claims));
+  if (faults.length === 0) faults.push(...findPathConflict(method, page.path, plugin, claims));
   return faults.map((fault) => `page ${method} ${page.path}: ${fault}`);
 }
 
 /** Parameters that the schema names and the path has not: they would be missing in every request. */
-function paramFaults({ path, input }: Pick<RouteSpec | PageSpec, 'path' | 'input'>): string[] {
+function findParamFaults({ path, input }: Pick<RouteSpec | PageSpec, 'path' | 'input'>): string[] {
   const params = input?.params;
   if (typeof path !== 'string' || typeof params?.$_terms !== 'object') return [];
   const there = new Set([...path.matchAll(/\{(\w+)/g)].map(([, name]) => name));
@@ -71,7 +71,7 @@ function paramFaults({ path, input }: Pick<RouteSpec | PageSpec, 'path' | 'input
 }
 
 /** Two paths that differ in the names of their parameters alone are the same path. */
-function pathTaken(method: string, path: string, plugin: string, claims: Claims): string[] {
+function findPathConflict(method: string, path: string, plugin: string, claims: NameRegistry): string[] {
   const owner = claims.take(`${method} ${path.replaceAll(/\{[^}*?]*/g, '{')}`, plugin);
   if (owner === null) return [];
   return [`${method} ${path} is mounted by ${owner === plugin ? 'this plugin' : `plugin ${owner}`} already`];

@@ -1,25 +1,30 @@
 /** Judges jobs and their names. */
 import type { JobSpec } from '../../ports/jobs.js';
-import type { Claims } from './claims.js';
-import { JOB, type shape } from './shapes.js';
+import type { NameRegistry } from './claims.js';
+import { JOB, type findSchemaFaults } from './shapes.js';
 
 /** `sweep` and `chat.sweep` of the plugin chat are the job `chat.sweep`. A dotted name is taken as it is. */
-export function jobName(plugin: string, name: string): string {
+export function getFullJobName(plugin: string, name: string): string {
   return name.includes('.') ? name : `${plugin}.${name}`;
 }
 
 /** The job by its full name. */
-export const fullyNamed = (job: JobSpec, plugin: string): JobSpec => ({
+export const withFullJobName = (job: JobSpec, plugin: string): JobSpec => ({
   ...job,
-  name: jobName(plugin, job.name),
+  name: getFullJobName(plugin, job.name),
   run: (call) => job.run(call),
 });
 
 /** @param look judges a shape */
-export function jobFaults(job: JobSpec, plugin: string, claims: Claims, look: typeof shape): string[] {
+export function findJobFaults(
+  job: JobSpec,
+  plugin: string,
+  claims: NameRegistry,
+  look: typeof findSchemaFaults,
+): string[] {
   const faults = look(JOB, job);
   if (faults.length === 0) {
-    const name = jobName(plugin, job.name);
+    const name = getFullJobName(plugin, job.name);
     if (!/^[a-z][a-z0-9]*\.[a-z][a-z0-9_-]*$/.test(name) || !name.startsWith(`${plugin}.`)) {
       faults.push(`its name must be "${plugin}." and a lower-case word`);
     } else if (claims.take(`job ${name}`, plugin) !== null) faults.push('this plugin has a job of this name already');

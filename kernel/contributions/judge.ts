@@ -7,15 +7,15 @@ import type { Extension } from '../../ports/token.js';
 import type { CommandSpec } from '../contract/command.js';
 import type { PluginParts } from '../contract/plugin.js';
 import type { FullManifest } from '../manifest.js';
-import type { Claims } from './claims.js';
-import { pageFaults, panelFaults, routeFaults } from './http.js';
-import { fullyNamed, jobFaults } from './jobs.js';
-import { COMMAND, EXTENSION, LISTEN, PARTS, shape } from './shapes.js';
+import type { NameRegistry } from './claims.js';
+import { findPageFaults, findPanelFaults, findRouteFaults } from './http.js';
+import { withFullJobName, findJobFaults } from './jobs.js';
+import { COMMAND, EXTENSION, LISTEN, PARTS, findSchemaFaults } from './shapes.js';
 
 /** Of plugins whose shapes the tests have judged: to do so again was a twelfth of a start. */
-const LEFT: typeof shape = () => [];
+const LEFT: typeof findSchemaFaults = () => [];
 
-export interface Judged {
+export interface ValidatedParts {
   parts: PluginParts;
   faults: string[];
 }
@@ -24,13 +24,13 @@ export interface Judged {
  * @param views the folder of its views, null when there is none to be found
  * @param tested shapes were judged by the tests; here it is judged what depends on the other plugins
  */
-export function judgeParts(
+export function validateParts(
   returned: unknown,
   manifest: FullManifest,
   { views, tested }: { views: string | null; tested: boolean },
-  claims: Claims,
-): Judged {
-  const look = tested ? LEFT : shape;
+  claims: NameRegistry,
+): ValidatedParts {
+  const look = tested ? LEFT : findSchemaFaults;
   const wrong = look(PARTS, returned).map((fault) => `setup returned something else than its parts: ${fault}`);
   if (wrong.length > 0) return { parts: {}, faults: wrong };
   const parts = returned as PluginParts;
@@ -49,20 +49,25 @@ export function judgeParts(
     start: parts.start?.bind(parts),
     stop: parts.stop?.bind(parts),
     services: parts.services,
-    extensions: keep(parts.extensions, (extension) => extensionFaults(extension, manifest, look)),
-    routes: keep(parts.routes, (route) => routeFaults(route, manifest, claims, look)),
-    pages: keep(parts.pages, (page) => pageFaults(page, { id, views }, claims, look)),
+    extensions: keep(parts.extensions, (extension) => findExtensionFaults(extension, manifest, look)),
+    routes: keep(parts.routes, (route) => findRouteFaults(route, manifest, claims, look)),
+    pages: keep(parts.pages, (page) => findPageFaults(page, { id, views }, claims, look)),
     hosts: parts.hosts,
-    panels: keep(parts.panels, (panel) => panelFaults(panel, views, look)),
-    jobs: keep(parts.jobs, (job) => jobFaults(job, id, claims, look)).map((job) => fullyNamed(job, id)),
+    panels: keep(parts.panels, (panel) => findPanelFaults(panel, views, look)),
+    jobs: keep(parts.jobs, (job) => findJobFaults(job, id, claims, look)).map((job) => withFullJobName(job, id)),
     listens: keep(parts.listens, (listen) => look(LISTEN, listen).map((f) => `listener of ${listen.event}: ${f}`)),
-    commands: keep(parts.commands, (command) => commandFaults(command, id, claims, look)),
+    commands: keep(parts.commands, (command) => findCommandFaults(command, id, claims, look)),
   };
-  faults.push(...serviceFaults(parts.services ?? {}, manifest.provides));
+  faults.push(...findServiceFaults(parts.services ?? {}, manifest.provides));
   return { parts: kept, faults };
 }
 
-function commandFaults(command: CommandSpec, plugin: string, claims: Claims, look: typeof shape): string[] {
+function findCommandFaults(
+  command: CommandSpec,
+  plugin: string,
+  claims: NameRegistry,
+  look: typeof findSchemaFaults,
+): string[] {
   const faults = look(COMMAND, command);
   if (faults.length === 0) {
     const owner = claims.take(`command ${command.name}`, plugin);
@@ -72,14 +77,18 @@ function commandFaults(command: CommandSpec, plugin: string, claims: Claims, loo
   return faults.map((fault) => `command ${command.name}: ${fault}`);
 }
 
-function extensionFaults(extension: Extension, manifest: Pick<FullManifest, 'extends'>, look: typeof shape): string[] {
+function findExtensionFaults(
+  extension: Extension,
+  manifest: Pick<FullManifest, 'extends'>,
+  look: typeof findSchemaFaults,
+): string[] {
   const { point } = extension;
   if (typeof point === 'string' && !manifest.extends.includes(point))
     return [`adds to the extension point "${point}", which is not in its manifest: declare it in \`extends\``];
   return look(EXTENSION, extension).map((fault) => `extension of ${point}: ${fault}`);
 }
 
-function serviceFaults(services: Readonly<Record<string, unknown>>, provides: readonly string[]): string[] {
+function findServiceFaults(services: Readonly<Record<string, unknown>>, provides: readonly string[]): string[] {
   const missing = provides.filter((name) => services[name] === undefined || services[name] === null);
   const lies = Object.keys(services).filter((name) => !provides.includes(name));
   return [

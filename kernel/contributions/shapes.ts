@@ -210,7 +210,7 @@ function judgeOf(schema: Joi.Schema): Joi.Schema {
 }
 
 /** What is wrong with the shape of `value`, one sentence each. Converts nothing. */
-export function shape(schema: Joi.Schema, value: unknown): string[] {
+export function findSchemaFaults(schema: Joi.Schema, value: unknown): string[] {
   const { error } = judgeOf(schema).validate(value);
   return error === undefined ? [] : error.details.map(({ message }) => message);
 }

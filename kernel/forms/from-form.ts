@@ -4,12 +4,12 @@
  * reads these.
  */
 import type { ObjectSchema, ValidationError, ValidationOptions } from 'joi';
-import { sentenceOf } from '../../lib/sentence.js';
+import { formatSentence } from '../../lib/sentence.js';
 import { grouped } from '../../lib/text/grouped.js';
 import { invalid } from '../errors.js';
 
 /** Faults of one answer; more would be nobody's form. */
-const MOST = 50;
+const MAX_FORM_ENTRIES = 50;
 
 type Context = Record<string, unknown>;
 
@@ -83,13 +83,13 @@ const FORM: ValidationOptions = {
 const TIMESTAMP = /RFC 3339/;
 
 /** Control → sentence; a fault inside a list is the list's, one of several controls that of the first. */
-function faultsOf({ details }: ValidationError): Record<string, string> {
+function toFieldFaults({ details }: ValidationError): Record<string, string> {
   const faults = new Map<string, string>();
-  for (const { path, type, message, context = {} } of details.slice(0, MOST)) {
+  for (const { path, type, message, context = {} } of details.slice(0, MAX_FORM_ENTRIES)) {
     const { peers = ['form'] } = context as { peers?: readonly string[] };
     const name = String(path[0] ?? peers[0]);
     const words = message === MARK ? WORDS[type]?.(context) : TIMESTAMP.test(message) ? date() : undefined;
-    if (!faults.has(name)) faults.set(name, words ?? sentenceOf(message));
+    if (!faults.has(name)) faults.set(name, words ?? formatSentence(message));
   }
   return Object.fromEntries(faults);
 }
@@ -105,6 +105,6 @@ export function fromForm(schema: ObjectSchema, given: object, options: Validatio
     value: unknown;
     error?: ValidationError;
   };
-  if (error !== undefined) throw invalid(faultsOf(error));
+  if (error !== undefined) throw invalid(toFieldFaults(error));
   return value;
 }

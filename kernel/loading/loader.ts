@@ -10,7 +10,7 @@ import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { refuseOpen, UntrustedFile } from '../../lib/files/trusted-file.js';
 import type { Plugin } from '../contract.js';
-import { reasonOf, type Fault } from '../faults.js';
+import { getFaultReason, type Fault } from '../faults.js';
 import { BUILT_IN, type LoadedPlugin } from '../manifest.js';
 import { shareContract } from './one-contract.js';
 import { addPluginModule, runInPlugin } from './thrown.js';
@@ -26,7 +26,7 @@ export interface LoadSettings {
   builtinTested?: boolean;
 }
 
-export interface Loaded {
+export interface LoadedPlugins {
   plugins: LoadedPlugin[];
   /** Those that could not be loaded. */
   unloaded: { plugin: LoadedPlugin; fault: Fault }[];
@@ -34,15 +34,15 @@ export interface Loaded {
   untrusted: Fault[];
 }
 
-export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSettings): Promise<Loaded> {
+export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSettings): Promise<LoadedPlugins> {
   const plugins: LoadedPlugin[] = builtin.map((plugin) => ({
     plugin,
     entry: BUILT_IN,
     tested: settings.builtinTested === true,
-    module: moduleOf(plugin),
-    views: viewsOf(plugin, null),
+    module: getModulePath(plugin),
+    views: resolveViews(plugin, null),
   }));
-  const unloaded: Loaded['unloaded'] = [];
+  const unloaded: LoadedPlugins['unloaded'] = [];
   const untrusted: Fault[] = [];
   if (settings.entries.length > 0) await shareContract();
   for (const entry of settings.entries) {
@@ -71,8 +71,8 @@ function moduleAt(entry: string, bases: readonly string[]): string | null {
 /** A SyntaxError's own message does not say that it is one. */
 function describe(error: unknown): string {
   return error instanceof Error && error.name !== 'Error' && !(error instanceof Unresolved)
-    ? `${error.name}: ${reasonOf(error)}`
-    : reasonOf(error);
+    ? `${error.name}: ${getFaultReason(error)}`
+    : getFaultReason(error);
 }
 
 class Unresolved extends Error {
@@ -94,7 +94,7 @@ async function load(entry: string, { bases, plugin_timeout_ms }: LoadSettings): 
     runInPlugin(entry, async () => (await import(pathToFileURL(file).href)) as Record<string, unknown>),
   );
   const plugin = exported(exports);
-  return { plugin, entry, module, views: viewsOf(plugin, file) };
+  return { plugin, entry, module, views: resolveViews(plugin, file) };
 }
 
 /**
@@ -110,22 +110,22 @@ function exported(module: Record<string, unknown>): unknown {
 }
 
 /** The module that a plugin names by `from`. */
-function moduleOf(plugin: Plugin): string | null {
+function getModulePath(plugin: Plugin): string | null {
   const { from } = plugin as { from?: unknown };
   return typeof from === 'string' && /^file:.*\.[cm]?js$/.test(from) ? fileURLToPath(from) : null;
 }
 
 /** The folder of its views: its `from` (a module's URL, or the folder itself), else by the module that was opened. */
-function viewsOf(plugin: unknown, file: string | null): string | null {
+function resolveViews(plugin: unknown, file: string | null): string | null {
   const from = (plugin as { from?: unknown } | null)?.from;
-  if (typeof from !== 'string') return file === null ? null : viewsBeside(file);
+  if (typeof from !== 'string') return file === null ? null : findViewsFolder(file);
   const path = from.startsWith('file:') ? fileURLToPath(from) : from;
   const absolute = isAbsolute(path) ? path : resolve(file === null ? '.' : dirname(file), path);
-  return extname(absolute) === '' ? absolute : viewsBeside(absolute);
+  return extname(absolute) === '' ? absolute : findViewsFolder(absolute);
 }
 
 /** `views` beside the module; where there is none, as above a `dist`, beside the package.json of its package. */
-function viewsBeside(module: string): string {
+function findViewsFolder(module: string): string {
   const beside = join(dirname(module), 'views');
   for (let at = dirname(module); at !== dirname(at); at = dirname(at)) {
     if (existsSync(join(at, 'views'))) return join(at, 'views');
@@ -151,7 +151,7 @@ function findPath(entry: string, bases: readonly string[]): string | null {
   for (const base of bases) {
     const candidate = resolve(base, path);
     if (!existsSync(candidate)) continue;
-    return statSync(candidate).isDirectory() ? entryOf(candidate) : candidate;
+    return statSync(candidate).isDirectory() ? resolveEntry(candidate) : candidate;
   }
   return null;
 }
@@ -161,7 +161,7 @@ function findPackage(name: string, bases: readonly string[]): string | null {
   for (const base of bases) {
     for (let at = resolve(base); ; at = dirname(at)) {
       const folder = join(at, 'node_modules', name);
-      if (existsSync(join(folder, 'package.json'))) return entryOf(folder);
+      if (existsSync(join(folder, 'package.json'))) return resolveEntry(folder);
       if (at === dirname(at)) break;
     }
   }
@@ -169,7 +169,7 @@ function findPackage(name: string, bases: readonly string[]): string | null {
 }
 
 /** The module that a folder's package.json names: `exports`, `main`, or index.js. */
-function entryOf(folder: string): string {
+function resolveEntry(folder: string): string {
   const path = join(folder, 'package.json');
   if (!existsSync(path)) {
     throw new Unresolved('the folder has no package.json', 'add one with `"type": "module"` and `"exports"`');

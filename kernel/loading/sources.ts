@@ -22,29 +22,29 @@ const IMPORTS = /\b(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"\n]+)['"]/g;
 const VIEWS = /\bnew\s+View\(\s*['"]([^'"\n]+)['"]/g;
 const JOBS = /\bjobs\s*\.\s*(?:enqueue|runNow)\(\s*['"]([^'"\n]+)['"]/g;
 /** More than any plugin has; a generated module is not read. */
-const MOST_MODULES = 1_000;
-const MOST_BYTES = 2 * 1024 * 1024;
+const MAX_MODULES = 1_000;
+const MAX_MODULE_BYTES = 2 * 1024 * 1024;
 
 const blank = (text: string): string => text.replaceAll(/[^\n]/g, ' ');
-const withoutComments = (code: string): string =>
+const removeComments = (code: string): string =>
   code.replaceAll(TOKENS, (token) => (token.startsWith('//') || token.startsWith('/*') ? blank(token) : token));
 
 /** The module and what it imports by relative paths, as code without comments. */
-function modulesOf(entry: string): Map<string, string> {
+function readPluginModules(entry: string): Map<string, string> {
   const found = new Map<string, string>();
   const waiting = [entry];
-  for (let file = waiting.pop(); file !== undefined && found.size < MOST_MODULES; file = waiting.pop()) {
+  for (let file = waiting.pop(); file !== undefined && found.size < MAX_MODULES; file = waiting.pop()) {
     if (found.has(file) || !/\.[cm]?js$/.test(file) || !existsSync(file)) continue;
     const code = readFileSync(file, 'utf8');
-    if (code.length > MOST_BYTES) continue;
-    const bare = withoutComments(code);
+    if (code.length > MAX_MODULE_BYTES) continue;
+    const bare = removeComments(code);
     found.set(file, bare);
     for (const [, path = ''] of bare.matchAll(IMPORTS)) waiting.push(join(dirname(file), path));
   }
   return found;
 }
 
-function namedBy(pattern: RegExp, modules: ReadonlyMap<string, string>, root: string): Named[] {
+function findNamed(pattern: RegExp, modules: ReadonlyMap<string, string>, root: string): Named[] {
   return [...modules].flatMap(([file, code]) =>
     [...code.matchAll(pattern)].map(({ 1: name = '', index }) => ({
       name,
@@ -61,13 +61,18 @@ const listed = (names: readonly string[]): string => (names.length === 0 ? 'none
  * @param views folder of its views
  * @param jobs the names of its jobs, without its id
  */
-export function sourceFaults(entry: string, views: string | null, plugin: string, jobs: readonly string[]): string[] {
-  const modules = modulesOf(entry);
-  const root = packageOf(entry);
+export function findSourceFaults(
+  entry: string,
+  views: string | null,
+  plugin: string,
+  jobs: readonly string[],
+): string[] {
+  const modules = readPluginModules(entry);
+  const root = findPackageFolder(entry);
   const there = views !== null && existsSync(views) ? readdirSync(views, { recursive: true, encoding: 'utf8' }) : [];
   const known = there.filter((file) => file.endsWith('.hbs')).map((file) => file.replaceAll('\\', '/').slice(0, -4));
   const folder = views === null ? 'views' : relative(root, views) || basename(views);
-  const missing = namedBy(VIEWS, modules, root)
+  const missing = findNamed(VIEWS, modules, root)
     .filter(({ name }) => !known.includes(name))
     .map(
       ({ name, place }) =>
@@ -75,7 +80,7 @@ export function sourceFaults(entry: string, views: string | null, plugin: string
     );
   // A job goes by its own name or by the full one; those of other plugins are not judged.
   const own = (name: string): string => (name.startsWith(`${plugin}.`) ? name.slice(plugin.length + 1) : name);
-  const unknown = namedBy(JOBS, modules, root)
+  const unknown = findNamed(JOBS, modules, root)
     .filter(({ name }) => !own(name).includes('.') && !jobs.includes(own(name)))
     .map(
       ({ name, place }) =>
@@ -92,7 +97,7 @@ const PATHS = /\bpath:\s*['"`](\/[^'"`{}$\s]+)|['"`](\/api\/[^'"`{}$\s]+)/g;
  * @param entry the plugin's module
  */
 export function findRoutePaths(entry: string): string[] {
-  const code = [...modulesOf(entry).values()];
+  const code = [...readPluginModules(entry).values()];
   const named = code.flatMap((text) => [...text.matchAll(PATHS)].map(([, path, api]) => path ?? api ?? ''));
   return [...new Set(named)];
 }
@@ -107,17 +112,17 @@ export function listStackFiles(stack: string): string[] {
 }
 
 /** Whether a file is a plugin's module, or one that this imports by relative paths. */
-export const isModuleOf = (entry: string, file: string): boolean => modulesOf(entry).has(file);
+export const isModuleOf = (entry: string, file: string): boolean => readPluginModules(entry).has(file);
 
 /** Whether a file lies in the package of a plugin's module, as its dependencies do. */
 export function isInPackageOf(entry: string, file: string): boolean {
   const inside = (folder: string): boolean => file.startsWith(`${folder}${sep}`);
-  const folder = packageOf(entry);
+  const folder = findPackageFolder(entry);
   return existsSync(join(folder, 'package.json')) && inside(folder) && !inside(SERVICE);
 }
 
 /** The folder with the package.json of a module, or the module's own. */
-function packageOf(entry: string): string {
+function findPackageFolder(entry: string): string {
   for (let at = dirname(entry); at !== dirname(at); at = dirname(at))
     if (existsSync(join(at, 'package.json'))) return at;
   return dirname(entry);

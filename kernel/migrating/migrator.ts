@@ -22,7 +22,7 @@ import {
   type Doc,
   type DocumentStore,
 } from '../../ports/store.js';
-import { collectionOf } from '../collections.js';
+import { getPluginCollection } from '../collections.js';
 import type { FullManifest } from '../manifest.js';
 import { isLater, refuseTooNew } from './version-skew.js';
 
@@ -258,7 +258,7 @@ export class Migrator {
     const { store, clock, ids, log } = this.parts;
     const plugin = manifest.id;
     const context = {
-      collection: collectionOf(store, manifest),
+      collection: getPluginCollection(store, manifest),
       clock,
       ids,
       log: log.child({ plugin }),

@@ -14,7 +14,7 @@ export class StoreTooNew extends Error {
  * Applied by a later minor version. Its patches make no difference, and of an older record nobody knows the version.
  */
 export function isLater({ version }: Pick<MigrationState, 'version'>, own: string): boolean {
-  return version !== null && minorsAhead(version, own) > 0;
+  return version !== null && countMinorsAhead(version, own) > 0;
 }
 
 /**
@@ -24,7 +24,7 @@ export function isLater({ version }: Pick<MigrationState, 'version'>, own: strin
  */
 export function refuseTooNew(records: readonly MigrationState[], known: (id: string) => boolean, own: string): void {
   for (const { id, version } of records) {
-    if (version === null || known(id) || minorsAhead(version, own) <= 1) continue;
+    if (version === null || known(id) || countMinorsAhead(version, own) <= 1) continue;
     throw new StoreTooNew(
       `the store has the migration ${id} of version ${version}, which this version, ${own}, does not know: ` +
         `start version ${version}, or restore the copy that was made before it`,
@@ -33,7 +33,7 @@ export function refuseTooNew(records: readonly MigrationState[], known: (id: str
 }
 
 /** 0: the same; 1: the next; Infinity: another major version. Negative: earlier. */
-function minorsAhead(version: string, own: string): number {
+function countMinorsAhead(version: string, own: string): number {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [ownMajor = 0, ownMinor = 0] = own.split('.').map(Number);
   return major === ownMajor ? minor - ownMinor : (major - ownMajor) * Infinity;

@@ -8,7 +8,7 @@ import type { PluginRun } from '../plugin-run.js';
 /** A command runs no server. */
 const NO_TOOLS: RouteTools = { list: () => [], call: () => Promise.resolve(null) };
 
-export function catalogOf(runs: readonly PluginRun[], http: HttpServer | undefined): ServiceCatalog {
+export function createCatalog(runs: readonly PluginRun[], http: HttpServer | undefined): ServiceCatalog {
   return {
     scopes: () => runs.flatMap((run) => run.manifest.scopes),
     events: () => runs.flatMap((run) => run.manifest.events),

@@ -3,7 +3,7 @@ import type { ServiceMigrations } from '../../ports/domain/system.js';
 import { MigrationsFailed } from '../faults.js';
 import type { Migrator } from '../migrating/migrator.js';
 
-export function migrationsOf(migrator: Migrator): ServiceMigrations {
+export function createServiceMigrations(migrator: Migrator): ServiceMigrations {
   return {
     migrations: async () => {
       const applied = await migrator.applied();

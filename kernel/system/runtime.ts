@@ -3,7 +3,7 @@ import type { PluginState, ServiceRuntime, UnlistedProxy } from '../../ports/dom
 import type { Processes } from '../../ports/processes.js';
 import type { DocumentStore } from '../../ports/store.js';
 import type { ClockTrust } from './clock-trust.js';
-import { reasonOf } from '../faults.js';
+import { getFaultReason } from '../faults.js';
 import type { PluginRun } from '../plugin-run.js';
 import { within } from '../timeout.js';
 
@@ -30,7 +30,7 @@ export interface RuntimeParts {
   trust: Pick<ClockTrust, 'check'>;
 }
 
-export function runtimeOf(parts: RuntimeParts): ServiceRuntime {
+export function createRuntime(parts: RuntimeParts): ServiceRuntime {
   const {
     version,
     started_at,
@@ -52,7 +52,7 @@ export function runtimeOf(parts: RuntimeParts): ServiceRuntime {
     plugins: () => [...runs.map((run) => run.describe()), ...absent],
     health: async () =>
       Object.fromEntries([
-        ...(await Promise.all(runs.map(async (run) => [run.id, await healthOf(run)] as const))),
+        ...(await Promise.all(runs.map(async (run) => [run.id, await readHealth(run)] as const))),
         ...absent.flatMap(({ id, state, reason }) => (state === 'failed' ? [[id, { ok: false, error: reason }]] : [])),
       ]),
     pingStore: () => store.ping(),
@@ -67,11 +67,11 @@ export function runtimeOf(parts: RuntimeParts): ServiceRuntime {
   };
 }
 
-async function healthOf(run: PluginRun): Promise<{ ok: boolean; [detail: string]: unknown }> {
+async function readHealth(run: PluginRun): Promise<{ ok: boolean; [detail: string]: unknown }> {
   if (!run.ready()) return { ok: false, error: run.reason ?? run.state };
   try {
     return (await within(HEALTH_MS, 'health', async () => run.parts.health?.())) ?? { ok: true };
   } catch (error) {
-    return { ok: false, error: reasonOf(error) };
+    return { ok: false, error: getFaultReason(error) };
   }
 }

@@ -14,17 +14,17 @@ function luminance(colour: string): number {
 }
 
 /** 1 to 21; text needs 4.5. */
-export function contrast(one: string, other: string): number {
+export function getContrastRatio(one: string, other: string): number {
   const [dark = 0, light = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
   return (light + 0.05) / (dark + 0.05);
 }
 
 /** Black or white: one of them has a contrast of more than 4.5 on any colour. @param colour `#0a6640` */
-export const inkOn = (colour: string): '#000000' | '#ffffff' =>
-  contrast(colour, '#ffffff') >= contrast(colour, '#000000') ? '#ffffff' : '#000000';
+export const pickTextColour = (colour: string): '#000000' | '#ffffff' =>
+  getContrastRatio(colour, '#ffffff') >= getContrastRatio(colour, '#000000') ? '#ffffff' : '#000000';
 
 /** A style sheet with the colour and the text that can be read on it. @param chosen null: the service's own */
-export function brandStyles(chosen: string | null): string {
+export function formatBrandStyles(chosen: string | null): string {
   const colour = chosen ?? OWN_COLOUR;
-  return `:root{--brand:${colour};--brand-ink:${inkOn(colour)}}`;
+  return `:root{--brand:${colour};--brand-ink:${pickTextColour(colour)}}`;
 }

@@ -12,7 +12,7 @@ import { yieldToEventLoop } from '../process/event-loop.js';
 const SMALL = 128 * 1024;
 const STEP = 1024 * 1024;
 /** As many as the error intake takes (adapters/hapi/body/json.ts). */
-export const MOST_VALUES = 50_000;
+export const MAX_JSON_VALUES = 50_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -46,7 +46,7 @@ async function fits(bytes: Buffer): Promise<boolean> {
       } else if (byte === QUOTE) inText = true;
       else if (byte === 0x2c || byte === 0x7b || byte === 0x5b) values++;
     }
-    if (values > MOST_VALUES) return false;
+    if (values > MAX_JSON_VALUES) return false;
     await yieldToEventLoop();
   }
   return true;

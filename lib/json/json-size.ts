@@ -1,23 +1,23 @@
 /** How long a value is as JSON, without writing it. Pure. */
-import { endOf } from '../text/cut-text.js';
+import { findCutIndex } from '../text/cut-text.js';
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json | undefined };
 
 /** Characters of a text. Counting stops above `limit`. */
-const charactersOf = (text: string, limit: number): number =>
-  text.length <= limit || endOf(text, limit) < text.length ? text.length : limit;
+const countCharacters = (text: string, limit: number): number =>
+  text.length <= limit || findCutIndex(text, limit) < text.length ? text.length : limit;
 
 /** Characters (code points) of a value as JSON text, without escapes. Counting stops above `limit`. */
-export function sizeOf(value: Json, limit: number): number {
-  if (typeof value === 'string') return charactersOf(value, Math.max(0, limit - 2)) + 2;
+export function getJsonSize(value: Json, limit: number): number {
+  if (typeof value === 'string') return countCharacters(value, Math.max(0, limit - 2)) + 2;
   if (value === null || typeof value !== 'object') return String(value).length;
   let size = 1;
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length && size <= limit; i++) size += sizeOf(value[i] ?? null, limit - size) + 1;
+    for (let i = 0; i < value.length && size <= limit; i++) size += getJsonSize(value[i] ?? null, limit - size) + 1;
   } else {
     for (const key in value) {
       if (size > limit) break;
-      size += key.length + 4 + sizeOf(value[key] ?? null, limit - size - key.length);
+      size += key.length + 4 + getJsonSize(value[key] ?? null, limit - size - key.length);
     }
   }
   return Math.max(2, size);

@@ -13,13 +13,13 @@ interface Thread {
 const live = new Map<Thread, () => void>();
 
 /** Until the thread ends. @param ask it may be asked more than once, and when it is about to end */
-export function keepLive(thread: Thread, ask: () => void): void {
+export function registerLiveThread(thread: Thread, ask: () => void): void {
   live.set(thread, ask);
   thread.once('exit', () => live.delete(thread));
 }
 
 /** Asks all to end. Resolves when they have, or after `ms`. */
-export async function endLive(ms: number): Promise<void> {
+export async function endLiveThreads(ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
   const ended = [...live].map(([thread, ask]) => {

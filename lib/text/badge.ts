@@ -1,6 +1,6 @@
 /** A badge: a name and a value side by side, as an SVG with nothing in it but shapes and text. Pure. */
 
-import { xmlText } from './xml.js';
+import { toXmlText } from './xml.js';
 
 /** Colours that white text can be read on. */
 export const BADGE_COLOURS = {
@@ -18,19 +18,19 @@ export function formatBadgeJson(name: string, value: string, colour: keyof typeo
 
 const MAX_NAME = 40;
 /** Room for a text of 11 px, generously, since the reader's font is not known. */
-const widthOf = (text: string): number => Math.round(Array.from(text).length * 6.8) + 14;
+const measureText = (text: string): number => Math.round(Array.from(text).length * 6.8) + 14;
 
 /** @param value what stands beside the name, in the colour */
-export function badgeSvg(name: string, value: string, colour: keyof typeof BADGE_COLOURS): string {
+export function renderBadge(name: string, value: string, colour: keyof typeof BADGE_COLOURS): string {
   const letters = Array.from(name);
   const label = letters.length > MAX_NAME ? `${letters.slice(0, MAX_NAME - 1).join('')}…` : name;
-  const left = widthOf(label);
-  const right = widthOf(value);
+  const left = measureText(label);
+  const right = measureText(value);
   const text = (x: number, words: string): string =>
-    `<text x="${x}" y="14" fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${xmlText(words)}</text>`;
+    `<text x="${x}" y="14" fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${toXmlText(words)}</text>`;
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${xmlText(`${label}: ${value}`)}">` +
-    `<title>${xmlText(`${label}: ${value}`)}</title>` +
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${toXmlText(`${label}: ${value}`)}">` +
+    `<title>${toXmlText(`${label}: ${value}`)}</title>` +
     `<rect width="${left + right}" height="20" rx="3" fill="#444c56"/>` +
     `<path d="M${left} 0h${right - 3}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3h-${right - 3}z" fill="${BADGE_COLOURS[colour]}"/>` +
     `${text(left / 2, label)}${text(left + right / 2, value)}</svg>`

@@ -22,11 +22,11 @@ const first = (table: typeof BROWSERS, text: string): string | undefined =>
   table.find(([pattern]) => pattern.test(text))?.[1];
 
 /** `Firefox`; null for another program. */
-export const browserOf = (userAgent: string): string | null => first(BROWSERS, userAgent) ?? null;
+export const detectBrowser = (userAgent: string): string | null => first(BROWSERS, userAgent) ?? null;
 
 /** `Firefox on Linux`; the text itself, cut, when it is another program. */
-export function browserName(userAgent: string): string {
-  const browser = browserOf(userAgent);
+export function formatBrowserName(userAgent: string): string {
+  const browser = detectBrowser(userAgent);
   if (browser === null) return userAgent.slice(0, 60) || 'unknown browser';
   const system = first(SYSTEMS, userAgent);
   return system === undefined ? browser : `${browser} on ${system}`;

@@ -20,7 +20,7 @@ const BEGINS = new RegExp(`^(?:[\\t\\r\\n]|${BLANKS}${SIGNS})`, 'u');
 const AFTER_SEPARATOR = new RegExp(`([,;|\\t\\r\\n]${BLANKS})(?!${NUMBER})(?=${SIGNS})`, 'gu');
 
 /** A `'` before a sign makes it text. */
-export function withoutFormulas(text: string): string {
+export function escapeFormula(text: string): string {
   const inside = text.replace(AFTER_SEPARATOR, "$1'");
   return BEGINS.test(inside) ? `'${inside}` : inside;
 }

@@ -4,7 +4,7 @@ export const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbf
 export const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
 /** The index after the first `limit` characters; the text's length when it has no more. */
-export function endOf(text: string, limit: number): number {
+export function findCutIndex(text: string, limit: number): number {
   let at = 0;
   for (let n = 0; n < limit && at < text.length; n++) {
     at += isHigh(text.charCodeAt(at)) && isLow(text.charCodeAt(at + 1)) ? 2 : 1;
@@ -15,6 +15,6 @@ export function endOf(text: string, limit: number): number {
 /** The first `limit` characters; the same text when it has no more. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  const end = endOf(text, limit);
+  const end = findCutIndex(text, limit);
   return end === text.length ? text : text.slice(0, end);
 }

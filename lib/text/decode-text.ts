@@ -10,7 +10,7 @@ const MARKS: readonly (readonly [mark: readonly number[], charset: string])[] = 
   [[0xff, 0xfe], 'utf-16le'],
 ];
 
-function decoderOf(charset: string | undefined): InstanceType<typeof TextDecoder> | null {
+function createDecoder(charset: string | undefined): InstanceType<typeof TextDecoder> | null {
   try {
     return charset === undefined ? null : new TextDecoder(charset);
   } catch {
@@ -25,6 +25,6 @@ export function decodeText(bytes: Uint8Array, contentType = ''): string {
   const inside = IN_XML.exec(beginning)?.[1] ?? IN_PAGE.exec(beginning)?.[1];
   // A page that can be read as ASCII is not in UTF-16, whatever it says.
   const own = inside !== undefined && /^utf-?16/i.test(inside) ? undefined : inside;
-  const decoder = decoderOf(marked) ?? decoderOf(NAMED.exec(contentType)?.[1]) ?? decoderOf(own);
+  const decoder = createDecoder(marked) ?? createDecoder(NAMED.exec(contentType)?.[1]) ?? createDecoder(own);
   return (decoder ?? new TextDecoder()).decode(bytes);
 }

@@ -18,7 +18,7 @@ const DIGITS = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz
 const PRINT_CHARS = 5;
 const REGISTERS = 256;
 /** Prints that fit into as many characters as the registers. */
-export const EXACT_UP_TO = Math.floor(REGISTERS / PRINT_CHARS);
+export const MAX_EXACT_COUNT = Math.floor(REGISTERS / PRINT_CHARS);
 /** Bits of a print below the number of its register; the rank is that of their first set bit. */
 const RANK_BITS = 22;
 const RANKS = RANK_BITS + 1;
@@ -57,29 +57,29 @@ function latest(bits: number): number {
 }
 
 /** The print of a thing by its hash: at least four bytes that are spread evenly. */
-export const printOf = (hash: Buffer): Print => hash.readUInt32BE(0) >>> 2;
+export const toPrint = (hash: Buffer): Print => hash.readUInt32BE(0) >>> 2;
 
 /** The very same sketch when it holds all of them. */
-export function withPrints(sketch: string | null, prints: readonly Print[]): string | null {
+export function addPrints(sketch: string | null, prints: readonly Print[]): string | null {
   if (sketch !== null && isDense(sketch)) return prints.reduce(marked, sketch);
   if (prints.every((print) => sketch !== null && isIn(sketch, print))) return sketch;
   const kept = new Set([...printsIn(sketch), ...prints]);
-  return kept.size <= EXACT_UP_TO ? sparse(kept) : [...kept].reduce(marked, EMPTY);
+  return kept.size <= MAX_EXACT_COUNT ? sparse(kept) : [...kept].reduce(marked, EMPTY);
 }
 
 /** The sketch of what either holds. */
-export function joined(a: string | null, b: string | null): string | null {
+export function mergeSketches(a: string | null, b: string | null): string | null {
   if (b === null || a === b) return a;
   if (a === null) return b;
-  if (!isDense(b)) return withPrints(a, printsIn(b));
-  if (!isDense(a)) return withPrints(b, printsIn(a));
+  if (!isDense(b)) return addPrints(a, printsIn(b));
+  if (!isDense(a)) return addPrints(b, printsIn(a));
   let text = '';
   for (let i = 0; i < REGISTERS; i++) text += SYMBOL_OF.get(latest(bitsAt(a, i) | bitsAt(b, i))) as string;
   return text;
 }
 
-/** How many different things: exact up to `EXACT_UP_TO`, else the most likely number. */
-export function estimateOf(sketch: string | null): number {
+/** How many different things: exact up to `MAX_EXACT_COUNT`, else the most likely number. */
+export function estimateDistinct(sketch: string | null): number {
   if (sketch === null) return 0;
   return isDense(sketch) ? Math.round(mostLikely(sketch)) : sketch.length / PRINT_CHARS;
 }

@@ -1,6 +1,6 @@
 /** The title of an error group: `<ShortClass>: <first line of the message>` (contract 21, intake). Pure. */
 import { cutText } from './cut-text.js';
-import { readableClass } from './generated-names.js';
+import { toReadableClass } from './generated-names.js';
 
 const LINE = 160;
 /** Characters of a title (contract 20). */
@@ -30,8 +30,8 @@ const PROSE = /["'=]|\S\s+\S/u;
  * `Net::Connection`, `errors/Connection`, `com.acme.Net$Connection`, `Acme.Net+Connection`.
  * Segments without letters are skipped. A name without a usable segment, or of generic arguments only, stays whole.
  */
-export function shortClass(name: string): string {
-  const whole = firstLine(readableClass(name));
+export function getShortClassName(name: string): string {
+  const whole = firstLine(toReadableClass(name));
   if (UNNAMED.test(whole)) return whole;
   const plain = whole.replace(TAIL, '').trim();
   if (PROSE.test(plain)) return plain;
@@ -42,7 +42,7 @@ export function shortClass(name: string): string {
 /** @param exceptionClass null: the title is the message's first line alone. 160 characters of that line count. */
 export function titleOf(exceptionClass: string | null, message: string): string {
   const line = cutText(firstLine(message).replace(ROW, '$1 (…)').replace(TRUNCATED, '$1 …'), LINE);
-  const short = exceptionClass === null ? '' : shortClass(exceptionClass);
+  const short = exceptionClass === null ? '' : getShortClassName(exceptionClass);
   return cutText([short, line].filter((part) => part !== '').join(': '), TITLE);
 }
 
@@ -51,9 +51,9 @@ export function titleOf(exceptionClass: string | null, message: string): string 
  * @param exceptionClass as it was reported, whole
  * @returns `kind` null: there is no class, or the title is the class alone
  */
-export function headlineOf(title: string, exceptionClass: string | null): { message: string; kind: string | null } {
+export function toHeadline(title: string, exceptionClass: string | null): { message: string; kind: string | null } {
   if (exceptionClass === null || exceptionClass === '') return { message: title, kind: null };
-  const short = shortClass(exceptionClass);
+  const short = getShortClassName(exceptionClass);
   if (title === short || title === exceptionClass) return { message: title, kind: null };
   const message = title.startsWith(`${short}: `) ? title.slice(short.length + 2).trim() : '';
   return { message: message === '' ? title : message, kind: exceptionClass };

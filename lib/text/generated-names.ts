@@ -201,7 +201,7 @@ export function maskGeneratedName(name: string): string {
 const UNREADABLE = /@anonymous.{1,600}|(?<=#<(?:Class|Module|Struct)):0x[0-9a-f]{4,16}/gis;
 
 /** A class as it is shown: without the path, the address or the NUL that a runtime writes into an anonymous one. */
-export const readableClass = (name: string): string =>
+export const toReadableClass = (name: string): string =>
   name.includes('@anonymous') || name.includes('#<')
     ? name.replace(UNREADABLE, (found) => (found.startsWith('@') ? '@anonymous' : ''))
     : name;

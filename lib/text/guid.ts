@@ -13,11 +13,11 @@ const TIMED = new RegExp(`^${GUID_START}7`);
 export const isGuid = (text: string): boolean => WHOLE.test(text);
 
 /** The time in a UUIDv7, in Unix milliseconds; null: the text is none. */
-export const timeInGuid = (text: string): number | null =>
+export const getGuidTime = (text: string): number | null =>
   TIMED.test(text) ? parseInt(text.slice(0, 8) + text.slice(9, 13), 16) : null;
 
 /** The GUID in lower case and with dashes, whether it came so or not; null: the text is none. */
-export function guidOf(text: string): string | null {
+export function parseGuid(text: string): string | null {
   if (text.length > 36) return null;
   const digits = text.toLowerCase().replaceAll('-', '');
   const dashed = digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');

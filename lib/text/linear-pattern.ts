@@ -10,12 +10,12 @@
  */
 import { RE2JS, RE2JSException } from 're2js';
 import { patternCost } from './pattern-cost.js';
-import { literalsOf } from './pattern-literals.js';
+import { findLiterals } from './pattern-literals.js';
 
 /** Instructions of a compiled expression. */
-export const LARGEST = 1000;
+export const MAX_PATTERN_INSTRUCTIONS = 1000;
 /** Instructions × characters of one search. */
-export const STEPS = 260_000;
+export const MAX_SEARCH_STEPS = 260_000;
 
 /** The pattern cannot be searched for; the message says why, in words for a person. */
 export class PatternProblem extends Error {
@@ -35,9 +35,9 @@ export interface LinearPattern {
 }
 
 /** @throws PatternProblem */
-export function linearPattern(pattern: string, caseSensitive: boolean): LinearPattern {
+export function compileLinearPattern(pattern: string, caseSensitive: boolean): LinearPattern {
   const expression = compiled(pattern, caseSensitive);
-  const longest = Math.floor(STEPS / expression.programSize());
+  const longest = Math.floor(MAX_SEARCH_STEPS / expression.programSize());
   const mayMatch = literalTest(pattern, caseSensitive);
   const searched = (text: string): string => (text.length > longest ? text.slice(0, longest) : text);
   return {
@@ -53,7 +53,7 @@ export function linearPattern(pattern: string, caseSensitive: boolean): LinearPa
 
 /** False for a text that cannot match. */
 function literalTest(pattern: string, caseSensitive: boolean): LinearPattern['test'] {
-  const literals = literalsOf(pattern);
+  const literals = findLiterals(pattern);
   if (literals === null) return () => true;
   if (caseSensitive) return (text) => literals.some((literal) => text.includes(literal));
   const wanted = literals.map((literal) => literal.toLowerCase());
@@ -64,11 +64,11 @@ function literalTest(pattern: string, caseSensitive: boolean): LinearPattern['te
 
 function compiled(pattern: string, caseSensitive: boolean): RE2JS {
   const cost = patternCost(pattern);
-  if (cost > LARGEST) throw tooLarge(cost);
+  if (cost > MAX_PATTERN_INSTRUCTIONS) throw tooLarge(cost);
   try {
     const expression = RE2JS.compile(pattern, caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE);
     const size = expression.programSize();
-    if (size > LARGEST) throw tooLarge(size);
+    if (size > MAX_PATTERN_INSTRUCTIONS) throw tooLarge(size);
     return expression;
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
@@ -82,5 +82,5 @@ function compiled(pattern: string, caseSensitive: boolean): RE2JS {
 
 const tooLarge = (size: number): PatternProblem =>
   new PatternProblem(
-    `with its repetitions written out it has ${size} steps; at most ${LARGEST} can be searched for in time`,
+    `with its repetitions written out it has ${size} steps; at most ${MAX_PATTERN_INSTRUCTIONS} can be searched for in time`,
   );

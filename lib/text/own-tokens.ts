@@ -3,7 +3,7 @@
  * lost because its message holds one, so the token goes and the message stays. Every token goes, whether it still works
  * or not: nobody asks the store on the busiest path. Pure, linear.
  */
-import { asCopied, mayHoldLetters } from '../unseen.js';
+import { listCopiedForms, mayHoldLetters } from '../unseen.js';
 
 /** What stands where a token was. */
 const SCRUBBED = '[scrubbed]';
@@ -19,10 +19,10 @@ const replaced = (text: string): string => (HINT.test(text) ? text.replace(SHAPE
 const WHOLE = /(?:svc_(?:live|sub|setup)|wd_live)_[0-9A-Za-z]{43}/g;
 
 /** The text without tokens, in whatever form they can be copied from it. The same text where there are none. */
-export function withoutOwnTokens(text: string): string {
+export function removeOwnTokens(text: string): string {
   if (!mayHoldLetters(text, SHORTEST)) return text;
   const plain = replaced(text);
-  const [seen = plain, joined = seen] = asCopied(plain);
+  const [seen = plain, joined = seen] = listCopiedForms(plain);
   const scrubbed = replaced(seen);
   if (scrubbed !== seen) return scrubbed;
   const whole = joined === seen ? joined : joined.replace(WHOLE, SCRUBBED);
@@ -30,11 +30,11 @@ export function withoutOwnTokens(text: string): string {
 }
 
 /** The same for a value of JSON, names of members included. */
-export function jsonWithoutOwnTokens(value: unknown): unknown {
-  if (typeof value === 'string') return withoutOwnTokens(value);
-  if (Array.isArray(value)) return value.map(jsonWithoutOwnTokens);
+export function removeOwnTokensFromJson(value: unknown): unknown {
+  if (typeof value === 'string') return removeOwnTokens(value);
+  if (Array.isArray(value)) return value.map(removeOwnTokensFromJson);
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [withoutOwnTokens(name), jsonWithoutOwnTokens(member)]),
+    Object.entries(value).map(([name, member]) => [removeOwnTokens(name), removeOwnTokensFromJson(member)]),
   );
 }

@@ -14,7 +14,7 @@ const GIVE_UP = /\(\?(?!:|P?<)|\\Q/;
 const PLAIN = /[\x20-\x7e]/;
 
 /** One literal for each alternative of the expression; null when an alternative has none. */
-export function literalsOf(pattern: string): string[] | null {
+export function findLiterals(pattern: string): string[] | null {
   if (GIVE_UP.test(pattern)) return null;
   const found: string[] = [];
   let best = '';

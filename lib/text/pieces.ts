@@ -1,5 +1,5 @@
 /** Cuts a long text into pieces that can be stored or encoded one by one: a pair of surrogates stays together. */
-export function* textPieces(text: string, units: number): Generator<string> {
+export function* splitText(text: string, units: number): Generator<string> {
   for (let at = 0; at < text.length;) {
     const end = isHigh(text.charCodeAt(at + units - 1)) ? at + units + 1 : at + units;
     yield text.slice(at, end);

@@ -14,7 +14,7 @@ interface Kept {
 }
 
 const PERIOD_MS = 60_000;
-const MOST = 100;
+const MAX_TRACKED_LINES = 100;
 const OTHERS = '\u0000others';
 
 export class RepeatedLines {
@@ -23,7 +23,7 @@ export class RepeatedLines {
   /** @param monotonic milliseconds that never go backwards */
   constructor(
     private readonly monotonic: () => number,
-    private readonly most = MOST,
+    private readonly most = MAX_TRACKED_LINES,
   ) {}
 
   /** What belongs to the line besides its own; null: the line is left out. */

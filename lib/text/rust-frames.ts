@@ -29,7 +29,7 @@ const isLibrary = ({ function: name, file }: RustFrame): boolean =>
  * behind the last one are the origin of the error.
  * @param frames innermost first
  */
-export function rustMachinery(frames: readonly RustFrame[]): number {
+export function findRustMachinery(frames: readonly RustFrame[]): number {
   let count = 0;
   for (const [i, frame] of frames.entries()) {
     if (isMachinery(frame)) count = i + 1;

@@ -94,8 +94,8 @@ const DOTNET =
   / ---> (?:\(Inner Exception #(\d{1,4})\) )?([A-Za-z_][\w.+`]{0,300}(?:\[[^\]\n]{0,200}\])?)(?:: ([^\n]{0,2000}?))?(?=<---| ---> |$)/gm;
 const MEMBER = /^\s{0,20}\|\s{1,40}([A-Za-z_][\w.]{0,200})(?:: (.{0,2000}))?$/;
 const FIRST_MEMBER = '+---------------- 1 ----------------';
-const LONGEST = 65_536;
-const MOST_LINES = 2_000;
+const MAX_LINE_LENGTH = 65_536;
+const MAX_TRACE_LINES = 2_000;
 
 /** Cheap signs of a trace that names an inner exception. */
 const SIGN = /Caused by: |\[cause\]: |\[errors\]: \[| ---> |\+-{16} 1 -{16}/;
@@ -105,10 +105,10 @@ const SIGN = /Caused by: |\[cause\]: |\[errors\]: \[| ---> |\+-{16} 1 -{16}/;
  * @param type of the reported exception; by default the trace's own header
  * @returns null: it is no wrapper, or the trace names nothing inside it
  */
-export function innerError(trace: string, type?: string | null, message?: string | null): InnerError | null {
-  const text = trace.slice(0, LONGEST);
+export function findInnerError(trace: string, type?: string | null, message?: string | null): InnerError | null {
+  const text = trace.slice(0, MAX_LINE_LENGTH);
   if (!SIGN.test(text)) return null;
-  const lines = text.split('\n', MOST_LINES).map((line) => line.trimEnd());
+  const lines = text.split('\n', MAX_TRACE_LINES).map((line) => line.trimEnd());
   const header = HEADER.exec(lines.find((line) => line !== '') ?? '');
   const [outer, said] = type === undefined ? [header?.[1] ?? null, header?.[2] ?? null] : [type, message ?? null];
   const isWrapped = isWrapper(outer, said) || repeats(said, lines);
@@ -189,11 +189,11 @@ const PYTHON_MEMBER =
   /^\s{2,40}\| ([A-Za-z_][\w.]{0,200}(?:Error|Exception|Group|Exit|Interrupt|Warning|Timeout))(?:: |$)/;
 
 /** The classes of the members of a printed group that has several; none for any other trace. */
-export function memberTypes(trace: string): string[] {
-  const text = trace.slice(0, LONGEST);
+export function listMemberTypes(trace: string): string[] {
+  const text = trace.slice(0, MAX_LINE_LENGTH);
   const isPython = text.includes(FIRST_MEMBER);
   if (!isPython && !text.includes('[errors]: [')) return [];
-  const lines = text.split('\n', MOST_LINES).map((line) => line.trimEnd());
+  const lines = text.split('\n', MAX_TRACE_LINES).map((line) => line.trimEnd());
   const start = lines.findIndex((line) => line.includes(FIRST_MEMBER));
   const types = isPython
     ? lines.slice(start).flatMap((line) => PYTHON_MEMBER.exec(line)?.[1] ?? [])

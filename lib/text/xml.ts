@@ -10,7 +10,7 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 // oxlint-disable-next-line no-control-regex
 const NO_CHARACTER = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
-export const xmlText = (text: string): string =>
+export const toXmlText = (text: string): string =>
   markUnseen(cleanText(text))
     .replace(NO_CHARACTER, '')
     .replace(/[&<>"']/g, (c) => ENTITIES[c] as string);

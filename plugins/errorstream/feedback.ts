@@ -3,7 +3,7 @@
  * for the item of their error, or a bug of its own. Pure.
  */
 import { createHash } from 'node:crypto';
-import { urgencyOf } from '../../lib/urgency.js';
+import { getUrgency } from '../../lib/urgency.js';
 import type { Details, Report } from '../../ports/domain/bugs.js';
 import type { ErrorSender, FeedbackReport } from '../../ports/domain/errors.js';
 import { cutObject } from './limits/cut.js';
@@ -35,7 +35,7 @@ export function buildFeedbackReport(
     type: 'bug',
     project,
     title: titleOf(null, message),
-    severity: urgencyOf('warning', environment),
+    severity: getUrgency('warning', environment),
     source: 'app',
     reported_by: sender.id,
     reporter: sender.name,

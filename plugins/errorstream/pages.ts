@@ -4,7 +4,7 @@
 import joi from 'joi';
 import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
 import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
-import { headlineOf } from '../../lib/text/error-title.js';
+import { toHeadline } from '../../lib/text/error-title.js';
 import { grouped } from '../../lib/text/grouped.js';
 import { buildFirstErrorCommand } from './first-error.js';
 import { getIgnoreLink, MUTE_FORM } from './rules/ignore-link.js';
@@ -122,14 +122,14 @@ function found(shown: number, total: number | null): string {
   return shown < total ? `${shown} of ${groups}` : groups;
 }
 
-interface Row extends ErrorGroup, ReturnType<typeof headlineOf> {
+interface Row extends ErrorGroup, ReturnType<typeof toHeadline> {
   /** The page that mutes it; null for what cannot be muted, or is. */
   mute: string | null;
 }
 
 /** Adds to the group, which is the page's own: a spread of so many fields costs ten times as much. */
 const rowOf = (group: ErrorGroup): Row =>
-  Object.assign(group, headlineOf(group.title, group.exception_class), { mute: getIgnoreLink(group) });
+  Object.assign(group, toHeadline(group.title, group.exception_class), { mute: getIgnoreLink(group) });
 
 async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, request: HttpRequest): Promise<View> {
   const given = request.query as Query;

@@ -1,8 +1,8 @@
 /** Turns a validated body into a report for the bug tracker, cut to its limits (contract 21, intake). Pure. */
 import { invalid } from '../../kernel/errors.js';
-import { sizeOf } from '../../lib/json/json-size.js';
+import { getJsonSize } from '../../lib/json/json-size.js';
 import { correctSenderTime } from '../../lib/clocks/sender-clock.js';
-import { urgencyOf } from '../../lib/urgency.js';
+import { getUrgency } from '../../lib/urgency.js';
 import type { Details, Report } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport, ErrorSender } from '../../ports/domain/errors.js';
 import type { Json } from '../../ports/store.js';
@@ -13,8 +13,8 @@ import { formatCrashReport } from './apple-crash.js';
 import { cutText } from '../../lib/text/cut-text.js';
 import { titleOf } from '../../lib/text/error-title.js';
 import { versionName } from '../../lib/versions.js';
-import { readableClass } from '../../lib/text/generated-names.js';
-import { innerError, isWrapper, memberTypes } from '../../lib/text/wrapped-errors.js';
+import { toReadableClass } from '../../lib/text/generated-names.js';
+import { findInnerError, isWrapper, listMemberTypes } from '../../lib/text/wrapped-errors.js';
 
 /** Characters, elements. */
 export const LIMITS = {
@@ -39,7 +39,7 @@ const MAX_LATE_SIZE = 16_384;
 /** Null when it is too large: the frames then stay as they came. */
 function boundLate(late: LateFrames): LateFrames | null {
   const bounded = { ...late, stack: late.stack.slice(0, MAX_LATE_FRAMES) };
-  return sizeOf(bounded as unknown as Json, MAX_LATE_SIZE) <= MAX_LATE_SIZE ? bounded : null;
+  return getJsonSize(bounded as unknown as Json, MAX_LATE_SIZE) <= MAX_LATE_SIZE ? bounded : null;
 }
 
 /** Cuts fields, and remembers the names of those that were cut, as the caller used them. */
@@ -113,9 +113,9 @@ function carriedBy({ exception_class, error_message, stack_trace, members = null
   const type = exception_class?.trim() || null;
   const plain = { type: exception_class ?? null, text: error_message, members };
   if (!stack_trace || type === null || members !== null) return plain;
-  const inner = innerError(stack_trace, type, error_message);
+  const inner = findInnerError(stack_trace, type, error_message);
   if (inner !== null) return { type: inner.type, text: inner.message, members };
-  const types = memberTypes(stack_trace);
+  const types = listMemberTypes(stack_trace);
   if (types.length === 0 || !isWrapper(type, error_message)) return plain;
   return { ...plain, members: types.map((one) => ({ exception_class: one, file: null, function: null })) };
 }
@@ -143,7 +143,7 @@ export function toErrorReport(
   const { type, text, members } = carriedBy(body);
   const trace = body.stack_trace ? formatCrashReport(body.stack_trace) : null;
   const message = cutter.text('error_message', text, LIMITS.error_message);
-  const exceptionClass = cutter.text('exception_class', type && readableClass(type), LIMITS.exception_class);
+  const exceptionClass = cutter.text('exception_class', type && toReadableClass(type), LIMITS.exception_class);
   if (message === null && exceptionClass === null) {
     throw invalid({ error_message: 'must not be empty where there is no exception_class' });
   }
@@ -155,7 +155,7 @@ export function toErrorReport(
     type: 'error',
     project: body.project,
     title: titleOf(exceptionClass, message ?? ''),
-    severity: urgencyOf(body.error_level, environment),
+    severity: getUrgency(body.error_level, environment),
     source: sender.source,
     reported_by: sender.id,
     reporter: sender.name,

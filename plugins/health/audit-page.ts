@@ -13,7 +13,7 @@ import {
   type HttpRequest,
   type PageSpec,
 } from '../../kernel/contract.js';
-import { DAY_MS, isoOf, normalizedTime } from '../../lib/time.js';
+import { DAY_MS, isoOf, normalizeTime } from '../../lib/time.js';
 import type { AuditEntry, AuditFields, AuditQuery, AuditReader } from '../../ports/domain/audit.js';
 
 const PAGE_SIZE = 50;
@@ -60,7 +60,7 @@ const text = (most: number) => joi.string().max(most).empty('');
 const day = joi
   .string()
   .pattern(/^\d{4}-\d\d-\d\d$/)
-  .custom((date: string, helpers) => (normalizedTime(date) === null ? helpers.error('any.invalid') : date))
+  .custom((date: string, helpers) => (normalizeTime(date) === null ? helpers.error('any.invalid') : date))
   .empty('');
 const PERIODS = [
   ['today', 'Today'],

@@ -21,19 +21,19 @@ import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
 import type { LicensingDeps, LicensingConfig } from './deps.js';
-import { firstLicenseCommand } from './licenses/first-license.js';
+import { buildFirstLicenseCommand } from './licenses/first-license.js';
 import { ERRORS } from './model/states.js';
 import { adminRoutes } from './http/admin-routes.js';
-import { onlineRoutes } from './http/online-routes.js';
+import { validationRoutes } from './http/online-routes.js';
 import { approvalPages, panels } from './pages/approvals.js';
 import { customerPages } from './pages/customers.js';
 import { editPages } from './pages/editor.js';
 import { licensePages } from './pages/license.js';
 import { listPages } from './pages/licenses.js';
 import { buildServices, type LicensingServices } from './services.js';
-import { projectPart } from './pages/project-part.js';
-import { licenseTargets } from './pages/audit-targets.js';
-import { licenseSearch, machineSearch } from './pages/search.js';
+import { buildLicensePart } from './pages/project-part.js';
+import { createLicenseTargets } from './pages/audit-targets.js';
+import { createLicenseSearch, createMachineSearch } from './pages/search.js';
 
 /** A quarter of the delay that the contract allows between a license's end and its access files. */
 const EXPIRE_MS = 30 * SECOND_MS;
@@ -132,8 +132,8 @@ export default definePlugin<LicensingConfig>({
       services: { [LICENSES.name]: directory },
       extensions: [
         extend(PROJECT_USAGE, { noun: 'licenses', inUse }),
-        extend(PROJECT_PARTS, projectPart(parts)),
-        extend(SEARCH_PROVIDERS, licenseSearch(licenses)),
+        extend(PROJECT_PARTS, buildLicensePart(parts)),
+        extend(SEARCH_PROVIDERS, createLicenseSearch(licenses)),
         extend(FIRST_STEPS, {
           id: 'license',
           order: 60,
@@ -141,13 +141,13 @@ export default definePlugin<LicensingConfig>({
           text: 'Its key opens the releases of the product, and the application checks it, online or by file.',
           page: { label: 'New license', href: '/licenses/new' },
           done: async () => (await deps.licenses.find({ limit: 1 })).items.length > 0,
-          command: firstLicenseCommand,
+          command: buildFirstLicenseCommand,
           token: { name: 'first license', scopes: ['license:manage'] },
         }),
-        extend(SEARCH_PROVIDERS, machineSearch(deps)),
-        extend(AUDIT_TARGETS, licenseTargets(deps)),
+        extend(SEARCH_PROVIDERS, createMachineSearch(deps)),
+        extend(AUDIT_TARGETS, createLicenseTargets(deps)),
       ],
-      routes: [...onlineRoutes(online, signing), ...adminRoutes(licenses, activations)],
+      routes: [...validationRoutes(online, signing), ...adminRoutes(licenses, activations)],
       pages: [
         ...listPages(parts),
         ...editPages(parts),

@@ -1,16 +1,16 @@
 /** The services that the plugin's routes, pages and jobs use; constructors name what these need in turn. */
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { DEPS, type LicensingDeps } from './deps.js';
-import { OpeningLicenses } from './licenses/directory.js';
+import { LicenseDirectoryAdapter } from './licenses/directory.js';
 import { LicenseExpiry } from './licenses/expiry.js';
 import { KeyHashes } from './licenses/key-hashes.js';
 import { Licenses } from './licenses/licenses.js';
 import { OpeningMarks } from './licenses/marks.js';
-import { LicenseWatchers } from './licenses/watchers.js';
+import { LicenseChangeNotifier } from './licenses/watchers.js';
 import { Activations } from './machines/activations.js';
 import { LicensedMachines } from './machines/machines.js';
 import type { ActivationDoc, LicenseDoc } from './model/documents.js';
-import { Online } from './online/online.js';
+import { LicenseValidator } from './online/online.js';
 import { Signing } from './online/signing.js';
 import { ACTIVATION_OUTBOX, LICENSE_OUTBOX, LicensingOutbox } from './outbox.js';
 
@@ -18,12 +18,12 @@ const SERVICES = {
   licenses: Licenses,
   activations: Activations,
   machines: LicensedMachines,
-  directory: OpeningLicenses,
+  directory: LicenseDirectoryAdapter,
   expiry: LicenseExpiry,
   hashes: KeyHashes,
   marks: OpeningMarks,
-  watchers: LicenseWatchers,
-  online: Online,
+  watchers: LicenseChangeNotifier,
+  online: LicenseValidator,
   signing: Signing,
 };
 

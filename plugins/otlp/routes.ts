@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { named, text, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
-import { MOST_VALUES, readJson } from '../../lib/json/event-json.js';
+import { MAX_JSON_VALUES, readJson } from '../../lib/json/event-json.js';
 import type { LogCaller, LogIntake } from './intake.js';
 import { recordsOfJson } from './json-logs.js';
 import { Unreadable, type LogRecord, type ReadLogs } from './log-record.js';
@@ -88,7 +88,7 @@ async function recordsOf(bytes: Buffer, type: string | undefined): Promise<ReadL
     }
     const body = await readJson(bytes);
     if (body === undefined)
-      throw new ServiceError('invalid_json', `The body is no JSON of at most ${MOST_VALUES} values.`);
+      throw new ServiceError('invalid_json', `The body is no JSON of at most ${MAX_JSON_VALUES} values.`);
     return recordsOfJson(body);
   } catch (error) {
     if (error instanceof Unreadable) throw new ServiceError('invalid_request', error.message);

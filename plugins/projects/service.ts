@@ -3,7 +3,7 @@
  * ask (contract 15).
  * A project that is being deleted (`leaving_by`) is there for none of them (deletion.ts).
  */
-import { changedFields } from '../../lib/changed-fields.js';
+import { findChangedFields } from '../../lib/changed-fields.js';
 import {
   collection,
   inject,
@@ -207,7 +207,7 @@ export class Projects implements ProjectDirectory {
     const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
     if (Object.keys(set).length === 0) return before;
     const changed = await this.mark(slug, set);
-    await this.audit.record(actor, 'project.changed', slug, {}, changedFields(before, changed, Object.keys(set)));
+    await this.audit.record(actor, 'project.changed', slug, {}, findChangedFields(before, changed, Object.keys(set)));
     return changed;
   }
 

@@ -1,7 +1,7 @@
 /** Answers how many sessions of which version ended in a crash (contract 21, release health). */
 import { collection, inject, injectable, PORT, type Clock } from '../../kernel/contract.js';
-import { estimateOf, joined } from '../../lib/text/distinct-sketch.js';
-import { pages } from '../../lib/paging.js';
+import { estimateDistinct, mergeSketches } from '../../lib/text/distinct-sketch.js';
+import { iteratePages } from '../../lib/paging.js';
 import { HOUR_MS } from '../../lib/time.js';
 import type {
   HealthQuestion,
@@ -36,7 +36,7 @@ export class Figures implements ReleaseHealth {
     // All versions are read although one is asked for: adoption is a share of them.
     const filter = { project, hour: { gte: names[0] ?? '' }, environment };
     const sums = new Map<string, Sum>();
-    for await (const docs of pages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE })) {
+    for await (const docs of iteratePages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE })) {
       for (const doc of docs) add(sums, doc);
     }
     const all = [...sums.values()].map((sum) => shown(sum, names));
@@ -53,7 +53,7 @@ export class Figures implements ReleaseHealth {
     const filter: Filter = { project, version_key: versionKey(version), hour: { gte: first } };
     const sum = { started: 0, crashed: 0 };
     const ofCrashes = new Set<string>();
-    for await (const docs of pages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE })) {
+    for await (const docs of iteratePages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE })) {
       for (const { hour, minutes = {}, ...known } of docs) {
         for (const sender of Object.keys(known.crash_senders ?? {})) ofCrashes.add(sender);
         for (const [minute, { started = 0, crashed = 0 }] of Object.entries(minutes)) {
@@ -84,8 +84,8 @@ function add(sums: Map<string, Sum>, doc: HourDoc): void {
     sum = { version: versionName(doc.version), people: null, crashed_people: null, hours: new Map() };
     sums.set(key, sum);
   }
-  sum.people = joined(sum.people, doc.people ?? null);
-  sum.crashed_people = joined(sum.crashed_people, doc.crashed_people ?? null);
+  sum.people = mergeSketches(sum.people, doc.people ?? null);
+  sum.crashed_people = mergeSketches(sum.crashed_people, doc.crashed_people ?? null);
   const before = sum.hours.get(doc.hour) ?? NOTHING;
   sum.hours.set(doc.hour, plus(before, doc));
 }
@@ -102,8 +102,8 @@ function shown(
   names: readonly string[],
 ): VersionHealth {
   const total = seen([...hours.values()].reduce(plus, NOTHING));
-  const people = estimateOf(sketch);
-  const crashed = Math.min(people, estimateOf(crashedSketch));
+  const people = estimateDistinct(sketch);
+  const crashed = Math.min(people, estimateDistinct(crashedSketch));
   return {
     version: version === '' ? null : version,
     ...total,

@@ -1,5 +1,5 @@
 /** What the plugin keeps, and its collections (contract 21, release health). */
-import { versionIdentity } from '../../lib/versions.js';
+import { getVersionIdentity } from '../../lib/versions.js';
 import { HOUR_MS, isoOf } from '../../lib/time.js';
 import type { SessionCounts, SessionOutcome } from '../../ports/domain/release-health.js';
 import type { CollectionSpec, Doc } from '../../ports/store.js';
@@ -43,7 +43,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
 ];
 
 /** `1.2` and `v1.2.0` are one version; other text stays as it is, as an item keeps its build. */
-export const versionKey = versionIdentity;
+export const versionKey = getVersionIdentity;
 
 /** The beginning of the hour of an instant. */
 export const hourOf = (ms: number): string => isoOf(Math.floor(ms / HOUR_MS) * HOUR_MS);

@@ -2,7 +2,7 @@
 import joi from 'joi';
 
 /** Bytes kept free on the store's disk, so that smaller writes still fit. */
-export const KEEP_FREE = 64 * 1024 * 1024;
+export const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
 export interface ReleasesConfig {
   url: 'mongodb:' | null;

@@ -1,19 +1,19 @@
 /** The products that the setup service shows before an installation, from memory (contract 60, catalog). */
 import { inject, injectable } from '../../kernel/contract.js';
 import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releases.js';
-import { latestOf } from './asking/channel-releases.js';
+import { getLatest } from './asking/channel-releases.js';
 import { ReleaseIndex } from './asking/release-index.js';
 import { isPlatform } from '../../formats/platform.js';
 
 @injectable()
-export class OfferedReleases implements ReleaseDirectory {
+export class ReleaseDirectoryAdapter implements ReleaseDirectory {
   constructor(@inject(ReleaseIndex) private readonly index: ReleaseIndex) {}
 
   async channels(product: string, platform: string): Promise<CatalogChannel[]> {
     if (!isPlatform(platform)) return [];
     await this.index.current();
     return this.index.channelsOf(product).flatMap((channel) => {
-      const release = latestOf(this.index.channel(product, channel).views[platform]);
+      const release = getLatest(this.index.channel(product, channel).views[platform]);
       if (release === null) return [];
       const { version, published_at, package_size, runtime, has_setup } = release;
       const signed = release.manifest_signature !== null;

@@ -7,4 +7,4 @@ export const ERRORS = {
   package_rejected: [422, 'The archive breaks a rule; the message names the entry.', 'The package breaks a rule'],
 } as const satisfies Catalogue;
 
-export const refusal = refusals(ERRORS);
+export const createReleaseError = refusals(ERRORS);

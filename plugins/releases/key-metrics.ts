@@ -2,7 +2,7 @@
 import type { Metrics } from '../../kernel/contract.js';
 import type { Signer } from '../../ports/signer.js';
 
-export function keyMetrics(metrics: Metrics, signer: Pick<Signer, 'key' | 'predecessors' | 'since'>): void {
+export function registerKeyMetrics(metrics: Metrics, signer: Pick<Signer, 'key' | 'predecessors' | 'since'>): void {
   metrics.gauge(
     'aos_releases_key_since_timestamp_seconds',
     'When the key that signs releases came into use; NaN: releases are unsigned',

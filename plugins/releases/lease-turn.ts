@@ -1,6 +1,6 @@
 /** Runs work in one process at a time, each in its turn: the others wait, at most a minute. */
 import { ServiceError } from '../../kernel/errors.js';
-import { processLease, type HeldLease, type LeaseRow, type ProcessLeaseParts } from '../../lib/lease.js';
+import { createProcessLease, type HeldLease, type LeaseRow, type ProcessLeaseParts } from '../../lib/lease.js';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
 import type { ProcessOwner } from '../../ports/processes.js';
 import type { Collection } from '../../ports/store.js';
@@ -17,13 +17,13 @@ interface TurnParts extends ProcessLeaseParts<ProcessOwner> {
  * @param busy the message when the lease is not free within a minute
  * @throws ServiceError overloaded, and what `work` throws
  */
-export async function inTurn<T>(
+export async function withLeaseLock<T>(
   parts: TurnParts,
   { id, what, busy }: { id: string; what: string; busy: string },
   work: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
   const { leases, clock, log } = parts;
-  const lease = await processLease(leases, parts, { id, what, ttlMs: LEASE_MS, judge: 'silence' });
+  const lease = await createProcessLease(leases, parts, { id, what, ttlMs: LEASE_MS, judge: 'silence' });
   const began = clock.monotonic();
   let held = await lease.take();
   while (held === null) {

@@ -5,7 +5,7 @@ import type { Filter } from '../../ports/store.js';
 import { DEPS, type ReleaseDeps } from './deps.js';
 import type { Platform } from '../../formats/platform.js';
 import { ReleaseStamps } from './stamps.js';
-import { releaseView, type ReleaseView } from './view.js';
+import { toReleaseView, type ReleaseView } from './view.js';
 import { findReadable, warned, type Warned } from '../../ports/store/left-out.js';
 
 export interface ReleaseQuery {
@@ -39,14 +39,14 @@ export class ReleaseLists {
    */
   async page(principal: Principal, query: ReleaseQuery): Promise<ReleasePage> {
     const { channel, platform, updated_since: since, limit, cursor = null } = query;
-    const product = mayRead(principal, query.product);
+    const product = checkCanRead(principal, query.product);
     const updated_at = since === undefined ? undefined : { gte: this.stamps.since(since) };
     const filter: Filter = { product, channel, platform, updated_at };
     const sort = since === undefined ? ([['published_at', 'desc']] as const) : ([['updated_at', 'asc']] as const);
     const server_time = this.stamps.safe();
     const page = await findReadable(this.deps.releases, { filter, sort, limit, after: cursor });
     return {
-      items: page.items.map(releaseView),
+      items: page.items.map(toReleaseView),
       next_cursor: page.next,
       has_more: page.next !== null,
       ...(query.include_total ? { total: await this.deps.releases.count(filter) } : {}),
@@ -57,13 +57,13 @@ export class ReleaseLists {
 }
 
 /** A token bound to a project sees that project alone. @throws ServiceError insufficient_scope */
-export function mayRead(principal: Principal, product: string | undefined): string | undefined {
+export function checkCanRead(principal: Principal, product: string | undefined): string | undefined {
   const own = principal.kind === 'token' ? principal.project : null;
   if (product !== undefined) requireProject(own, product);
   return own ?? product;
 }
 
 /** @throws ServiceError insufficient_scope */
-export function mayChange(principal: Principal, product: string): void {
-  mayRead(principal, product);
+export function checkCanChange(principal: Principal, product: string): void {
+  checkCanRead(principal, product);
 }

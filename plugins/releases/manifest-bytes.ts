@@ -1,7 +1,7 @@
 /** Builds manifests piece by piece, with a turn of the event loop between pieces: 200,000 files make 35 MB. */
 import { createHash } from 'node:crypto';
-import { manifestPieces, type ManifestInput } from '../../formats/manifest.js';
-import { textPieces } from '../../lib/text/pieces.js';
+import { formatManifestPieces, type ManifestInput } from '../../formats/manifest.js';
+import { splitText } from '../../lib/text/pieces.js';
 import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
 export interface BuiltManifest {
@@ -26,7 +26,7 @@ export async function buildManifest(
   const perPiece = Math.max(1, Math.floor(FILES / (1 + release.preserve_patterns.length / PATTERNS)));
   const parts: Buffer[] = [];
   const sum = createHash('sha256');
-  for (const piece of manifestPieces(release, perPiece)) {
+  for (const piece of formatManifestPieces(release, perPiece)) {
     const part = Buffer.from(piece);
     sum.update(part);
     parts.push(part);
@@ -37,9 +37,9 @@ export async function buildManifest(
   return { text: bytes.toString(), bytes, sha256: sum.digest('hex') };
 }
 
-export async function hashOf(text: string, pause: () => Promise<void> = yieldToEventLoop): Promise<string> {
+export async function hashManifest(text: string, pause: () => Promise<void> = yieldToEventLoop): Promise<string> {
   const sum = createHash('sha256');
-  for (const piece of textPieces(text, HASHED_UNITS)) {
+  for (const piece of splitText(text, HASHED_UNITS)) {
     sum.update(piece);
     await pause();
   }

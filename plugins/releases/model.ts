@@ -113,7 +113,7 @@ export interface StatementDoc extends Doc {
   rev: number;
 }
 
-export const placeOf = ({ product, channel, version, platform }: ReleaseFields): ReleasePlace => ({
+export const toStorePath = ({ product, channel, version, platform }: ReleaseFields): ReleasePlace => ({
   product,
   channel,
   version,

@@ -4,14 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { invalid, invalidQuery, type ServiceError } from '../../kernel/errors.js';
-import { canonicalVersion, isVersion, stripBuildMetadata } from '../../lib/versions.js';
+import { normalizeVersion, isVersion, stripBuildMetadata } from '../../lib/versions.js';
 import { isPlatform, PLATFORMS, type Platform } from '../../formats/platform.js';
 
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** The longest version that is published: it names a directory. */
-export const VERSION_LENGTH = 200;
+export const MAX_VERSION_LENGTH = 200;
 /** The longest version that a question may name. */
-export const ASKED_LENGTH = 1_000;
+export const MAX_QUERY_VERSION_LENGTH = 1_000;
 /** A channel of this name would collide with the product's own document. */
 const RESERVED_CHANNEL = 'latest.json';
 
@@ -22,7 +22,7 @@ export const CHANNEL_RULE = 'must be lower case letters, digits, dots, hyphens a
 export const isChannel = (text: string): boolean => SLUG.test(text) && text !== RESERVED_CHANNEL;
 
 /** @throws ServiceError validation_failed on every route (contract 40, versions) */
-export function checkVersion(text: string, field = 'version', length = VERSION_LENGTH): string {
+export function checkVersion(text: string, field = 'version', length = MAX_VERSION_LENGTH): string {
   const version = stripBuildMetadata(text);
   if (text.length > length || !isVersion(version)) throw invalid({ [field]: VERSION_RULE });
   return version;
@@ -48,9 +48,9 @@ const idOf = (...names: string[]): string =>
   createHash('sha256').update(names.join('\u001f')).digest('hex').slice(0, 40);
 
 /** Equal versions have one id: `1.2` and `1.2.0`. */
-export const releaseId = (product: string, channel: string, version: string, platform: Platform): string =>
-  idOf(product, channel, canonicalVersion(version), platform);
+export const getReleaseId = (product: string, channel: string, version: string, platform: Platform): string =>
+  idOf(product, channel, normalizeVersion(version), platform);
 
-export const channelId = (product: string, channel: string): string => idOf(product, channel);
+export const getChannelId = (product: string, channel: string): string => idOf(product, channel);
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const hashText = (text: string): string => createHash('sha256').update(text).digest('hex');

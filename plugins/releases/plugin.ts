@@ -31,16 +31,16 @@ import { releasesConfig, type ReleasesConfig } from './config.js';
 import type { ReleaseDeps } from './deps.js';
 import { ERRORS } from './errors.js';
 import { commitsRoute } from './http/commits-route.js';
-import { askingRoutes } from './http/asking-routes.js';
+import { updateCheckRoutes } from './http/asking-routes.js';
 import { publishingRoutes } from './http/publishing-routes.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
-import { keyMetrics } from './key-metrics.js';
-import { firstReleaseCommand } from './publishing/first-release.js';
+import { registerKeyMetrics } from './key-metrics.js';
+import { buildFirstReleaseCommand } from './publishing/first-release.js';
 import { buildServices, type ReleaseServices } from './services.js';
-import { releaseTopic } from './pages/live.js';
-import { projectPart } from './pages/project-part.js';
-import { releaseSearch } from './pages/search.js';
+import { createReleaseTopic } from './pages/live.js';
+import { buildReleasePart } from './pages/project-part.js';
+import { createReleaseSearch } from './pages/search.js';
 
 const PACKAGE_BYTES = 2 * 1024 ** 3;
 
@@ -156,7 +156,7 @@ export default definePlugin<ReleasesConfig>({
       (await deps.releases.find({ filter: { product }, limit: 1 })).items.length > 0;
     return {
       routes: [
-        ...askingRoutes(services),
+        ...updateCheckRoutes(services),
         ...publishingRoutes(services),
         commitsRoute(services),
         ...(store.parts.routes ?? []),
@@ -169,8 +169,8 @@ export default definePlugin<ReleasesConfig>({
       extensions: [
         ...(store.parts.extensions ?? []),
         extend(PROJECT_USAGE, { noun: 'releases', inUse: published }),
-        extend(PROJECT_PARTS, projectPart(index, services.docs, deps)),
-        extend(SEARCH_PROVIDERS, releaseSearch(deps)),
+        extend(PROJECT_PARTS, buildReleasePart(index, services.docs, deps)),
+        extend(SEARCH_PROVIDERS, createReleaseSearch(deps)),
         extend(FIRST_STEPS, {
           id: 'release',
           order: 50,
@@ -178,10 +178,10 @@ export default definePlugin<ReleasesConfig>({
           text: 'It publishes an example: write the folder of your build in place of hello. The release is signed, machines ask for it, and it closes the items that it mends.',
           page: { label: 'Releases', href: '/releases' },
           done: async () => (await deps.releases.find({ limit: 1 })).items.length > 0,
-          command: firstReleaseCommand,
+          command: buildFirstReleaseCommand,
           token: { name: 'first release', scopes: ['updateservice:publish'] },
         }),
-        extend(LIVE_TOPICS, releaseTopic(deps)),
+        extend(LIVE_TOPICS, createReleaseTopic(deps)),
         extend(VERSION_FAULT_WATCHERS, { counted: () => halting.soon() }),
       ],
       health: async () => {
@@ -189,7 +189,7 @@ export default definePlugin<ReleasesConfig>({
         return { ...protection, ok: protection.ok && reconciler.lost.length === 0, lost: reconciler.lost };
       },
       start: async () => {
-        keyMetrics(ctx.ports.metrics, deps.signer);
+        registerKeyMetrics(ctx.ports.metrics, deps.signer);
         await stamps.start();
         await index.start();
         await reconciler.start();

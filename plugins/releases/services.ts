@@ -1,28 +1,28 @@
 /** The services that the plugin's routes, pages and jobs use; constructors name what these need in turn. */
 import type { Instances, PluginContext } from '../../kernel/contract.js';
-import { Asking } from './asking/asking.js';
+import { UpdateCheckService } from './asking/asking.js';
 import { StoredManifests } from './asking/manifest-texts.js';
 import { ReleaseIndex } from './asking/release-index.js';
 import { DEPS, type ReleaseDeps } from './deps.js';
-import { OfferedReleases } from './directory.js';
+import { ReleaseDirectoryAdapter } from './directory.js';
 import { ReleaseLists } from './lists.js';
 import { ReleaseChanges } from './publishing/changes.js';
 import { ChannelDocuments } from './publishing/channel-documents.js';
 import { CrashCheck } from './publishing/crash-check.js';
-import { Halting } from './publishing/halting.js';
+import { RolloutHalter } from './publishing/halting.js';
 import { LatestFiles } from './publishing/latest-files.js';
 import { Publisher } from './publishing/publisher.js';
 import { Reconciler } from './publishing/reconciler.js';
 import { ReleaseDocs } from './publishing/release-docs.js';
-import { Resigning } from './publishing/resigning.js';
+import { ReleaseResigner } from './publishing/resigning.js';
 import { Uploads } from './publishing/uploads.js';
 import { ReleaseStamps } from './stamps.js';
 
 const SERVICES = {
-  asking: Asking,
+  asking: UpdateCheckService,
   index: ReleaseIndex,
   lists: ReleaseLists,
-  directory: OfferedReleases,
+  directory: ReleaseDirectoryAdapter,
   docs: ReleaseDocs,
   manifests: StoredManifests,
   channels: ChannelDocuments,
@@ -30,9 +30,9 @@ const SERVICES = {
   uploads: Uploads,
   changes: ReleaseChanges,
   crashes: CrashCheck,
-  halting: Halting,
+  halting: RolloutHalter,
   reconciler: Reconciler,
-  resigning: Resigning,
+  resigning: ReleaseResigner,
   latest: LatestFiles,
   stamps: ReleaseStamps,
 };

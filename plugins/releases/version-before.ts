@@ -1,16 +1,16 @@
 /** Which version a release is compared with (contract 21, release health). Pure. */
-import { canonicalVersion, compareVersions } from '../../lib/versions.js';
+import { normalizeVersion, compareVersions } from '../../lib/versions.js';
 import type { ReleaseDoc } from './model.js';
 
 /** The versions below this one that the same channel offers, on whatever platform, the highest first; each once. */
-export function versionsBefore(
+export function findVersionsBefore(
   { channel, version }: Pick<ReleaseDoc, 'channel' | 'version'>,
   releases: readonly Pick<ReleaseDoc, 'channel' | 'version' | 'withdrawn_at'>[],
 ): string[] {
   const lower = new Map<string, string>();
   for (const one of releases) {
     if (one.channel !== channel || one.withdrawn_at !== null || compareVersions(one.version, version) >= 0) continue;
-    const key = canonicalVersion(one.version);
+    const key = normalizeVersion(one.version);
     if (!lower.has(key)) lower.set(key, one.version);
   }
   return [...lower.values()].toSorted((a, b) => compareVersions(b, a));

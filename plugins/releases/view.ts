@@ -1,7 +1,7 @@
 /** The release as lists, publishes and pages show it (contract 40, asking). */
 import joi from 'joi';
 import { named, whole } from '../../kernel/contract.js';
-import { packageUrl } from './asking/release-json.js';
+import { buildPackageUrl } from './asking/release-json.js';
 import type { ReleaseDoc } from './model.js';
 import { PLATFORMS } from '../../formats/platform.js';
 
@@ -85,12 +85,12 @@ export interface ReleaseView extends Pick<
   signed: boolean;
 }
 
-export function releaseView(doc: ReleaseDoc): ReleaseView {
+export function toReleaseView(doc: ReleaseDoc): ReleaseView {
   const { id, product, channel, version, platform, build, mandatory, rollout_percent, min_version } = doc;
   const { release_notes, published_at, published_by, package_size, package_sha256, manifest_sha256, key_id } = doc;
   const { entry, runtime, has_setup, withdrawn_at, withdrawn_reason, halted_at, halted_reason, downloads } = doc;
   const name = { id, product, channel, version, platform, build, mandatory, rollout_percent, min_version };
-  const published = { release_notes, published_at, published_by, package_url: packageUrl(doc) };
+  const published = { release_notes, published_at, published_by, package_url: buildPackageUrl(doc) };
   const file = { package_size, package_sha256, manifest_sha256, manifest_files: doc.file_count };
   const state = { withdrawn_at, withdrawn_reason, halted_at, halted_reason, downloads };
   const signed = doc.manifest_signature !== null;

@@ -2,7 +2,7 @@
  * The rest of an event, as the report's `context`. The most useful members come first, because the end is cut when the
  * context is too large (contract 21, intake). Pure.
  */
-import { sizeOf } from '../../lib/json/json-size.js';
+import { getJsonSize } from '../../lib/json/json-size.js';
 import type { MissingMap } from '../../ports/domain/frames.js';
 import type { Json } from '../../ports/store.js';
 import { framesOfAll, type Thrown } from './chain.js';
@@ -98,7 +98,7 @@ function localsOf({ given }: StackFrame, most: number): Json | null {
   const kept: JsonObject = {};
   let room = most;
   for (const [name, value] of Object.entries(locals)) {
-    const size = sizeOf(value, LONGEST_LOCAL);
+    const size = getJsonSize(value, LONGEST_LOCAL);
     const fits = size <= LONGEST_LOCAL ? value : `${JSON.stringify(value).slice(0, LONGEST_LOCAL)}…`;
     room -= name.length + Math.min(size, LONGEST_LOCAL);
     if (room < 0) break;
@@ -131,7 +131,7 @@ function stated({ given, module, inApp }: StackFrame): KeptFrame | null {
   if (origin !== null) kept['package'] = origin;
   if (inApp !== null) kept['in_app'] = inApp;
   if (raw !== null) kept['raw'] = raw;
-  return { fields: kept, size: sizeOf(kept, MOST_FRAME_TEXT) };
+  return { fields: kept, size: getJsonSize(kept, MOST_FRAME_TEXT) };
 }
 
 function withSource(frame: StackFrame): KeptFrame | null {
@@ -145,7 +145,7 @@ function withSource(frame: StackFrame): KeptFrame | null {
   }
   if (locals !== null) {
     kept.fields['locals'] = locals;
-    kept.size += sizeOf(locals, MOST_FRAME_TEXT) + '"locals":,'.length;
+    kept.size += getJsonSize(locals, MOST_FRAME_TEXT) + '"locals":,'.length;
   }
   return kept;
 }

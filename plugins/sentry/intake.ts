@@ -11,7 +11,7 @@ import { CheckIns } from './check-ins.js';
 import type { Envelope, EnvelopeItem } from './envelope.js';
 import { eventIdOf, reportOf, type AboutEvent } from './event.js';
 import { feedbackOf, isFeedback } from './feedback.js';
-import { MOST_VALUES, readJson } from '../../lib/json/event-json.js';
+import { MAX_JSON_VALUES, readJson } from '../../lib/json/event-json.js';
 import { scriptFramesOf, statesDebugIds, type AppliedFrames } from './scripts.js';
 import { isSession, weightOfSessions } from './session.js';
 import type { AboutSessions } from './session.js';
@@ -223,7 +223,7 @@ const senderOf = ({ principal: { id, name, token_kind }, address }: SentryCaller
 async function eventOf(bytes: Buffer): Promise<Loose> {
   const event = record(await readJson(bytes));
   if (event !== null) return event;
-  throw new ServiceError('invalid_json', `An event is a JSON object of at most ${MOST_VALUES} values.`);
+  throw new ServiceError('invalid_json', `An event is a JSON object of at most ${MAX_JSON_VALUES} values.`);
 }
 
 /** Units of sessions that one envelope may hold: about a thousand entries. No SDK adds up so many. */

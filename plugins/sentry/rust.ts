@@ -1,7 +1,7 @@
 /**
  * What Rust's SDK sends: nearly every `filename` is `mod.rs` or `lib.rs`, and a trace begins with what took it. Pure.
  */
-import { rustMachinery } from '../../lib/text/rust-frames.js';
+import { findRustMachinery } from '../../lib/text/rust-frames.js';
 import type { Thrown } from './chain.js';
 import type { StackFrame } from './frames.js';
 import { line, record, type Loose } from './values.js';
@@ -38,5 +38,5 @@ const placed = (given: StackFrame): StackFrame => {
 /** Without the frames of the SDK and of the panic machinery, with whole paths. */
 export function rustFrames(frames: readonly StackFrame[]): StackFrame[] {
   const named = frames.map(placed);
-  return named.slice(rustMachinery(named.map((one) => ({ function: one.function, file: one.place }))));
+  return named.slice(findRustMachinery(named.map((one) => ({ function: one.function, file: one.place }))));
 }

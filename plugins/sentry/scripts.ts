@@ -11,7 +11,7 @@ import {
   type RewrittenFrames,
 } from '../../ports/domain/frames.js';
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
-import { guidOf } from '../../lib/text/guid.js';
+import { parseGuid } from '../../lib/text/guid.js';
 import { line, list, record, records, type Loose } from './values.js';
 
 /** Of one event. A chain of ten causes has fewer that matter. */
@@ -54,7 +54,7 @@ function debugIdsIn(event: Loose): Map<string, string> {
   for (const image of list(record(event['debug_meta'])?.['images']).slice(0, MOST_IMAGES)) {
     const about = record(image);
     const file = line(about?.['code_file']);
-    const id = guidOf(line(about?.['debug_id']) ?? '');
+    const id = parseGuid(line(about?.['debug_id']) ?? '');
     if (about?.['type'] === 'sourcemap' && file !== null && id !== null) ids.set(file, id);
   }
   return ids;

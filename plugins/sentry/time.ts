@@ -1,5 +1,5 @@
 /** The time of an event, from any form that an SDK sends. Pure. */
-import { isoOf, normalizedTime } from '../../lib/time.js';
+import { isoOf, normalizeTime } from '../../lib/time.js';
 
 /** The size of the number shows its unit. SDKs should send seconds; some send smaller units. */
 const UNITS: readonly [atLeast: number, perMs: number][] = [
@@ -25,7 +25,7 @@ export function instant(value: unknown): string | null {
   if (parts === null) return null;
   const [, day, clock, fraction = '', zone = 'Z'] = parts;
   const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase();
-  return normalizedTime(`${day}T${clock}.${fraction.padEnd(3, '0').slice(0, 3)}${offset}`);
+  return normalizeTime(`${day}T${clock}.${fraction.padEnd(3, '0').slice(0, 3)}${offset}`);
 }
 
 function fromNumber(value: number): string | null {

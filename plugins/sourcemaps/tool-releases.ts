@@ -7,7 +7,7 @@ import joi from 'joi';
 import { named as shape, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
 import type { BuildCommit, BuildHistory, PublishedVersions } from '../../ports/domain/releases.js';
-import { normalizedTime } from '../../lib/time.js';
+import { normalizeTime } from '../../lib/time.js';
 import { versionName } from '../../lib/versions.js';
 import { at, callerOf, getProjectHints, organization, shared, slug, version } from './tool-paths.js';
 import type { MapUploads } from './uploads.js';
@@ -288,7 +288,7 @@ function commitOf({ id, author_name, timestamp, message, patch_set }: ToolCommit
     {
       id: id.toLowerCase(),
       author_name: typeof author_name === 'string' ? author_name : null,
-      timestamp: typeof timestamp === 'string' ? normalizedTime(timestamp) : null,
+      timestamp: typeof timestamp === 'string' ? normalizeTime(timestamp) : null,
       message: typeof message === 'string' ? message : '',
       files: patches.flatMap((patch) => {
         const { path } = (patch ?? {}) as { path?: unknown };

@@ -4,7 +4,7 @@
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
-import { fieldsWithLiveTokens } from '../../ports/domain/live-tokens.js';
+import { findLiveTokenFields } from '../../ports/domain/live-tokens.js';
 import { DEPS, type WatchdogDeps } from './deps.js';
 
 @injectable()
@@ -13,7 +13,7 @@ export class TokenGuard {
 
   /** @throws ServiceError validation_failed */
   async rejectTokens(fields: object): Promise<void> {
-    const wrong = await fieldsWithLiveTokens(this.deps.liveTokens, { ...fields });
+    const wrong = await findLiveTokenFields(this.deps.liveTokens, { ...fields });
     if (Object.keys(wrong).length > 0) throw invalid(wrong);
   }
 }

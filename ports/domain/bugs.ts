@@ -297,7 +297,7 @@ export const VERSION_FAULTS = token<VersionFaults>('bugs.version_faults');
  * counting.
  */
 export interface VersionFaultWatcher {
-  /** Returns at once. @param version as `canonicalVersion` spells it (lib/versions.ts) */
+  /** Returns at once. @param version as `normalizeVersion` spells it (lib/versions.ts) */
   counted(project: string, version: string): void;
 }
 

@@ -28,7 +28,7 @@ const PAGES: ReadonlyMap<string, (data: Data) => string | null> = new Map([
 ]);
 
 /** Its path; null where nobody but the event's plugin knows it, which then puts a `url` into the data itself. */
-export function eventPage(event: string, data: unknown): string | null {
+export function getEventPage(event: string, data: unknown): string | null {
   const page = PAGES.get(event.slice(0, event.indexOf('.')));
   return page === undefined || typeof data !== 'object' || data === null ? null : page({ ...data });
 }

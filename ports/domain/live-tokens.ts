@@ -28,9 +28,9 @@ const SECRET_FIELDS = new Set([
   'csrf_token',
 ]);
 /** No token of any kind is as short: `wd_live_` and 43 letters and digits. */
-const SHORTEST_TOKEN = 51;
+const MIN_TOKEN_LENGTH = 51;
 /** Fields named in one refusal. */
-const MOST_FIELDS = 50;
+const MAX_CHECKED_FIELDS = 50;
 
 /**
  * Adds the texts of a value that are long enough for a token, names of members included. Bytes are their handler's to
@@ -38,7 +38,7 @@ const MOST_FIELDS = 50;
  */
 function collectTexts(value: unknown, into: string[]): string[] {
   if (typeof value === 'string') {
-    if (mayHoldLetters(value, SHORTEST_TOKEN)) into.push(value);
+    if (mayHoldLetters(value, MIN_TOKEN_LENGTH)) into.push(value);
   } else if (Array.isArray(value)) {
     for (const element of value) collectTexts(element, into);
   } else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
@@ -51,7 +51,7 @@ function collectTexts(value: unknown, into: string[]): string[] {
 }
 
 /** Texts that are long enough for a token, of each field whose purpose is no secret. */
-function textsOf(fields: object): [name: string, text: string][] {
+function listTexts(fields: object): [name: string, text: string][] {
   const texts: [name: string, text: string][] = [];
   for (const [name, value] of Object.entries(fields)) {
     // Texts of one field are judged as one.
@@ -62,7 +62,7 @@ function textsOf(fields: object): [name: string, text: string][] {
 }
 
 /** Whether a text of these fields is long enough for a token: most calls bring none. */
-export const mayHoldToken = (fields: object): boolean => textsOf(fields).length > 0;
+export const mayHoldToken = (fields: object): boolean => listTexts(fields).length > 0;
 
 /**
  * The fields that hold a live token, each with what is wrong: for `invalid(…)`, when there are any (contract 20,
@@ -70,15 +70,15 @@ export const mayHoldToken = (fields: object): boolean => textsOf(fields).length 
  * @param fields name → a text, or lists and objects of texts; fields whose purpose is a secret are passed over
  * @returns at most fifty
  */
-export async function fieldsWithLiveTokens(
+export async function findLiveTokenFields(
   live: LiveTokens,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, string>> {
-  const texts = textsOf(fields);
+  const texts = listTexts(fields);
   const wrong: [name: string, fault: string][] = [];
   if (texts.length === 0 || !(await live.heldIn(texts.map(([, text]) => text).join('\n')))) return {};
   for (const [name, text] of texts) {
-    if (wrong.length < MOST_FIELDS && (await live.heldIn(text))) wrong.push([name, HOLDS_LIVE_TOKEN]);
+    if (wrong.length < MAX_CHECKED_FIELDS && (await live.heldIn(text))) wrong.push([name, HOLDS_LIVE_TOKEN]);
   }
   // Not by assignment: a field may be called `__proto__`.
   return Object.fromEntries(wrong);

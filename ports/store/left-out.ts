@@ -7,7 +7,7 @@ import type { Collection, Doc, Find, Page } from '../store.js';
 import type { StoreDamaged } from './damage.js';
 
 /** Named one by one; the others are counted. */
-const MOST = 20;
+const MAX_NAMED_DOCUMENTS = 20;
 
 /** Into an answer as it is: absent where nothing is left out. */
 export interface Warned {
@@ -28,9 +28,9 @@ export class LeftOutDocuments {
   get warned(): Warned {
     if (this.#places.size === 0) return {};
     const places = [...this.#places];
-    const more = places.length - MOST;
+    const more = places.length - MAX_NAMED_DOCUMENTS;
     const warnings = places
-      .slice(0, MOST)
+      .slice(0, MAX_NAMED_DOCUMENTS)
       .map((place) => `${place} is left out, for it is damaged: aos doctor --deep says what to do`);
     if (more > 0) warnings.push(`${more} more documents are left out, for they are damaged`);
     return { warnings };

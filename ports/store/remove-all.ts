@@ -1,7 +1,7 @@
 /** Removes much in steps, so that a write of others waits for few removals. */
 import type { Collection, Doc, Filter } from '../store.js';
 
-const AT_ONCE = 500;
+const MAX_REMOVED_PER_BATCH = 500;
 
 /** All that fits, or as much as there is time for. Answers how many. */
 export async function removeAll<T extends Doc>(
@@ -10,10 +10,10 @@ export async function removeAll<T extends Doc>(
   signal?: AbortSignal,
 ): Promise<number> {
   let n = 0;
-  let removed = AT_ONCE;
-  while (removed === AT_ONCE) {
+  let removed = MAX_REMOVED_PER_BATCH;
+  while (removed === MAX_REMOVED_PER_BATCH) {
     if (signal?.aborted === true) break;
-    removed = await rows.remove(filter, AT_ONCE);
+    removed = await rows.remove(filter, MAX_REMOVED_PER_BATCH);
     n += removed;
   }
   return n;

@@ -3,7 +3,7 @@ import type { Logger } from '../logger.js';
 import type { StoreDamaged } from './damage.js';
 
 /** Documents that are remembered; beyond that one may be told again. */
-const MOST = 1_000;
+const MAX_REPORTED_PLACES = 1_000;
 
 export class ToldDamage {
   readonly #told = new Set<string>();
@@ -18,7 +18,7 @@ export class ToldDamage {
     const { collection, id } = err.place;
     const document = `${collection} ${id}`;
     if (this.#told.has(document)) return;
-    if (this.#told.size >= MOST) this.#told.clear();
+    if (this.#told.size >= MAX_REPORTED_PLACES) this.#told.clear();
     this.#told.add(document);
     this.log.error({ err, collection, document: id }, `${this.what} is left out: it is damaged`);
   };

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { dependencyOrder } from '../../kernel/order.js';
+import { sortByDependency } from '../../kernel/order.js';
 import { factsOf, type FileFacts } from './imports.js';
 import { RULES, targetOf, unitOf, violationsOf } from './rules.js';
 
@@ -74,7 +74,7 @@ function circles(facts: ReadonlyMap<string, FileFacts>): string[] {
     }
   }
   const units = [...steps].map(([id, out]) => ({ id, after: [...out.keys()] }));
-  return dependencyOrder(units).circles.map((circle) => {
+  return sortByDependency(units).circles.map((circle) => {
     const because = circle.slice(1).map((to, i) => steps.get(circle[i] as string)?.get(to));
     return `circle ${circle.join(' → ')}: ${because.join(', ')}`;
   });
@@ -110,7 +110,7 @@ function inside(facts: ReadonlyMap<string, FileFacts>, placeOf: (bareFile: strin
       if (placeOf(target) !== place || target === bare(file)) steps.add(placeOf(target));
     }
   }
-  return dependencyOrder([...after].map(([id, steps]) => ({ id, after: [...steps] }))).circles;
+  return sortByDependency([...after].map(([id, steps]) => ({ id, after: [...steps] }))).circles;
 }
 
 /** The folder of the sources, wherever the compiled tests lie; they may be built outside of it. */

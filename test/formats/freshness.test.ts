@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { readFreshness, staleness, type FreshnessFacts, type FreshnessStatement } from '../../formats/freshness.js';
+import {
+  readFreshness,
+  findFreshnessFault,
+  type FreshnessFacts,
+  type FreshnessStatement,
+} from '../../formats/freshness.js';
 
 const HASH = 'a'.repeat(64);
 const statement: FreshnessStatement = {
@@ -89,7 +94,7 @@ describe('freshness statements', () => {
   ];
   for (const [what, change, known, why] of cases)
     it(what, () => {
-      const said = staleness({ ...statement, ...change }, { ...facts, ...known });
+      const said = findFreshnessFault({ ...statement, ...change }, { ...facts, ...known });
       if (why === null) expect(said).to.equal(null);
       else expect(said).to.match(why);
     });

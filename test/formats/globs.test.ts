@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { globMatcher, normalizeGlob, refusedGlob, unsupportedGlob } from '../../formats/globs.js';
+import { createGlobMatcher, normalizeGlob, findGlobFault, findUnsupportedGlob } from '../../formats/globs.js';
 import { staysLinear } from '../support/work.js';
 
 /** The same meaning, said as a regular expression: slow on purpose-built texts, and short. */
@@ -31,15 +31,15 @@ describe('globs over a whole relative path', () => {
   ];
   for (const [glob, yes, no] of cases)
     it(glob, () => {
-      const matches = globMatcher([glob]);
+      const matches = createGlobMatcher([glob]);
       expect(yes.filter((path) => !matches(path))).to.deep.equal([]);
       expect(no.filter((path) => matches(path))).to.deep.equal([]);
     });
 
   it('any of several', () => {
-    const matches = globMatcher(['a', 'b/*']);
+    const matches = createGlobMatcher(['a', 'b/*']);
     expect([matches('a'), matches('b/c'), matches('c')]).to.deep.equal([true, true, false]);
-    expect(globMatcher([])('a')).to.equal(false);
+    expect(createGlobMatcher([])('a')).to.equal(false);
   });
 
   it('matches what the regular expression matches', () => {
@@ -48,23 +48,23 @@ describe('globs over a whole relative path', () => {
     const path = fc.array(fc.constantFrom('a', 'b', '/', '.', 'ab'), { maxLength: 8 }).map((parts) => parts.join(''));
     fc.assert(
       fc.property(glob, path, (glob, path) => {
-        expect(globMatcher([glob])(path), `${glob} on ${path}`).to.equal(oracle(glob).test(path));
+        expect(createGlobMatcher([glob])(path), `${glob} on ${path}`).to.equal(oracle(glob).test(path));
       }),
       { numRuns: 3_000 },
     );
   });
 
   it('takes linear time', () => {
-    const matches = globMatcher(['**/*a'.repeat(40), '*a'.repeat(200), '**a'.repeat(200)]);
+    const matches = createGlobMatcher(['**/*a'.repeat(40), '*a'.repeat(200), '**a'.repeat(200)]);
     staysLinear(() => expect(matches('a'.repeat(2_000) + 'b')).to.equal(false));
   });
 
   it('rejects invalid globs', () => {
-    expect(refusedGlob('')).to.equal('is empty');
-    expect(refusedGlob('a\\b')).to.match(/back-slash/);
-    expect(refusedGlob('/a')).to.match(/relative/);
-    expect(refusedGlob('x'.repeat(1_001))).to.match(/longer/);
-    expect(refusedGlob('**/*.js')).to.equal(null);
+    expect(findGlobFault('')).to.equal('is empty');
+    expect(findGlobFault('a\\b')).to.match(/back-slash/);
+    expect(findGlobFault('/a')).to.match(/relative/);
+    expect(findGlobFault('x'.repeat(1_001))).to.match(/longer/);
+    expect(findGlobFault('**/*.js')).to.equal(null);
   });
 
   it('name a folder with a slash at its end', () => {
@@ -80,5 +80,5 @@ describe('globs over a whole relative path', () => {
   ];
   for (const [glob, why] of UNSUPPORTED)
     it(`reject ${glob === '' ? 'an empty pattern' : glob} in new patterns`, () =>
-      expect(unsupportedGlob(glob)).to.match(why));
+      expect(findUnsupportedGlob(glob)).to.match(why));
 });

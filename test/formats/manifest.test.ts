@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { differsFrom, ManifestInvalid, manifestText, readManifest } from '../../formats/manifest.js';
+import { differsFrom, ManifestInvalid, formatManifest, readManifest } from '../../formats/manifest.js';
 
 const HASH = 'a'.repeat(64);
 const release = {
@@ -22,7 +22,7 @@ const release = {
 
 describe('manifests', () => {
   it('have their members in the contract’s order, files by code point, what is preserved marked', () => {
-    expect(manifestText(release)).to.equal(
+    expect(formatManifest(release)).to.equal(
       `{"schema":1,"product":"shop","version":"1.2.0","channel":"stable","platform":"any",` +
         `"published_at":"2026-11-20T10:00:00.000Z","package":{"sha256":"${HASH}","size":10},"files":[` +
         `{"path":"a/run.sh","size":2,"sha256":"${HASH}","mode":"0755","preserve":false},` +
@@ -38,12 +38,12 @@ describe('manifests', () => {
       setup: { schema: 1 },
       runtime: { name: 'Microsoft.NETCore.App', version: '8.0.0' },
     };
-    const text = manifestText(full);
+    const text = formatManifest(full);
     expect(JSON.stringify(readManifest(text))).to.equal(text);
   });
 
   it('may have members that a newer server writes', () => {
-    const text = JSON.stringify({ ...(JSON.parse(manifestText(release)) as object), later: true });
+    const text = JSON.stringify({ ...(JSON.parse(formatManifest(release)) as object), later: true });
     expect(readManifest(text)).to.not.have.property('later');
   });
 
@@ -92,7 +92,7 @@ describe('manifests', () => {
   ];
   for (const [what, member, change] of wrong)
     it(`are rejected with ${what}`, () => {
-      const text = JSON.stringify({ ...(JSON.parse(manifestText(release)) as object), ...change });
+      const text = JSON.stringify({ ...(JSON.parse(formatManifest(release)) as object), ...change });
       expect(() => readManifest(text))
         .to.throw(ManifestInvalid)
         .with.property('member', member);
@@ -103,7 +103,7 @@ describe('manifests', () => {
   });
 
   it('belong to one release', () => {
-    const manifest = readManifest(manifestText(release));
+    const manifest = readManifest(formatManifest(release));
     const asked = { product: 'shop', version: '1.2', channel: 'stable', platform: 'any' as const, sha256: HASH };
     expect(differsFrom(manifest, asked)).to.equal(null);
     expect(differsFrom(manifest, { ...asked, product: 'other' })).to.equal('product');

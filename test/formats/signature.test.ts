@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { canonicalBase64 } from '../../formats/base64.js';
+import { decodeCanonicalBase64 } from '../../formats/base64.js';
 import { KeyRefused } from '../../formats/public-key.js';
 import { chainLeadsFrom, isSignedBy, readPublicKey, type Predecessor } from '../../formats/signature.js';
 
@@ -34,9 +34,9 @@ describe('signatures', () => {
     const key = readPublicKey(pemOf(one.publicKey));
     for (const other of [`${signature}\n`, ` ${signature}`, signature.replace(/=+$/, ''), `${signature}AAAA`, '', 'x'])
       expect(isSignedBy(key, bytes, other), other).to.equal(false);
-    expect(String.fromCharCode(...(canonicalBase64('QQ==') ?? []))).to.equal('A');
-    expect(canonicalBase64('QR==')).to.equal(null);
-    expect(canonicalBase64('QQ')).to.equal(null);
+    expect(String.fromCharCode(...(decodeCanonicalBase64('QQ==') ?? []))).to.equal('A');
+    expect(decodeCanonicalBase64('QR==')).to.equal(null);
+    expect(decodeCanonicalBase64('QQ')).to.equal(null);
   });
 
   it('rejects invalid, weak and private keys, and other kinds', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { dependencyOrder, type Dependent } from '../../kernel/order.js';
+import { sortByDependency, type Dependent } from '../../kernel/order.js';
 
 const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 const graphs = fc
@@ -15,7 +15,7 @@ const graphs = fc
 
 describe('kernel/order', () => {
   it('keeps the listed order where no dependency requires another', () => {
-    const { order, circles } = dependencyOrder([
+    const { order, circles } = sortByDependency([
       { id: 'c', after: ['z'] },
       { id: 'a', after: [] },
       { id: 'b', after: ['c'] },
@@ -25,7 +25,7 @@ describe('kernel/order', () => {
   });
 
   it('puts a provider before its users', () => {
-    const { order } = dependencyOrder([
+    const { order } = sortByDependency([
       { id: 'web', after: ['bugs'] },
       { id: 'bugs', after: ['access'] },
       { id: 'access', after: [] },
@@ -34,7 +34,7 @@ describe('kernel/order', () => {
   });
 
   it('reports a cycle in full, without the plugins that only depend on it', () => {
-    const { order, circles } = dependencyOrder([
+    const { order, circles } = sortByDependency([
       { id: 'outside', after: ['a'] },
       { id: 'a', after: ['b'] },
       { id: 'b', after: ['c'] },
@@ -52,7 +52,7 @@ describe('kernel/order', () => {
   it('respects every edge of any graph, or reports a real cycle', () => {
     fc.assert(
       fc.property(graphs, (graph) => {
-        const { order, circles } = dependencyOrder(graph);
+        const { order, circles } = sortByDependency(graph);
         const edges = new Map(graph.map(({ id, after }) => [id, new Set(after)]));
         expect(new Set(order).size).to.equal(order.length);
         for (const [at, id] of order.entries()) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import Joi from 'joi';
-import { faultLine, PluginFaults } from '../../kernel/faults.js';
+import { formatFault, PluginFaults } from '../../kernel/faults.js';
 import { BUILT_IN } from '../../kernel/manifest.js';
 import { register, type Registered, type RegisteredPlugins } from '../../kernel/registry.js';
 
@@ -25,7 +25,7 @@ const registered = (plugins: unknown[], sections?: Record<string, unknown>): Reg
 /** Lines of the faults that stop the start, else of those of the plugins that it goes on without. */
 function faultsOf(plugins: unknown[], sections?: Record<string, unknown>): string[] {
   try {
-    return register(loaded(plugins), settings(sections)).broken.flatMap(({ faults }) => faults.map(faultLine));
+    return register(loaded(plugins), settings(sections)).broken.flatMap(({ faults }) => faults.map(formatFault));
   } catch (error) {
     expect(error).to.be.instanceOf(PluginFaults);
     return (error as PluginFaults).message.split('\n');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { networkOf, siteOf } from '../../lib/addresses.js';
+import { getClientNetwork, getOperatorNetwork } from '../../lib/addresses.js';
 
 describe('lib: addresses', () => {
   for (const [address, network] of [
@@ -17,17 +17,17 @@ describe('lib: addresses', () => {
     ['127.1', '127.1'],
   ] as const)
     it(`maps ${address || 'an empty text'} to the network ${network || 'of no name'}`, () =>
-      expect(networkOf(address)).to.equal(network));
+      expect(getClientNetwork(address)).to.equal(network));
 
   it('maps every address to a network', () => {
     fc.assert(
       fc.property(fc.ipV6(), (address) => {
-        expect(networkOf(address)).to.match(/^([0-9a-f]{1,4}:){3}[0-9a-f]{1,4}::\/64$|^\d+\.\d+\.\d+\.\d+$/);
+        expect(getClientNetwork(address)).to.match(/^([0-9a-f]{1,4}:){3}[0-9a-f]{1,4}::\/64$|^\d+\.\d+\.\d+\.\d+$/);
       }),
     );
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
-        expect(networkOf(address)).to.equal(address);
+        expect(getClientNetwork(address)).to.equal(address);
       }),
     );
   });
@@ -43,7 +43,9 @@ describe('lib: addresses', () => {
     const network = groups.map(([first = 0, ...rest]) => [first | 0x2000, ...rest]);
     fc.assert(
       fc.property(network, groups, groups, fc.nat(4), fc.boolean(), (of, one, other, pad, upper) => {
-        expect(networkOf(spell([...of, ...one], pad, upper))).to.equal(networkOf(spell([...of, ...other], 1, false)));
+        expect(getClientNetwork(spell([...of, ...one], pad, upper))).to.equal(
+          getClientNetwork(spell([...of, ...other], 1, false)),
+        );
       }),
     );
   });
@@ -59,5 +61,5 @@ describe('the network that one operator holds', () => {
     ['proxy.internal', 'proxy.internal'],
     ['', ''],
   ] as const)
-    it(`of ${address || 'no address'} is ${site || 'none'}`, () => expect(siteOf(address)).to.equal(site));
+    it(`of ${address || 'no address'} is ${site || 'none'}`, () => expect(getOperatorNetwork(address)).to.equal(site));
 });

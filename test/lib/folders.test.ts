@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { firstMissing, makeFolders, removeEmpty } from '../../lib/folders.js';
+import { findFirstMissing, makeFolders, removeEmpty } from '../../lib/folders.js';
 
 const codeOf = (work: Promise<void>): Promise<unknown> =>
   work.then(
@@ -33,16 +33,16 @@ describe('lib: making folders', () => {
 
   it('returns the outermost missing folder, and deletes empty ones again', async () => {
     const inner = join(dir, 'a/b/c');
-    expect(await firstMissing(inner)).to.equal(join(dir, 'a'));
+    expect(await findFirstMissing(inner)).to.equal(join(dir, 'a'));
     await makeFolders(inner, 0o700);
-    expect(await firstMissing(inner)).to.equal(null);
+    expect(await findFirstMissing(inner)).to.equal(null);
     await makeFolders(join(dir, 'a/d'), 0o700);
     await writeFile(join(dir, 'a/d/file'), '');
     await removeEmpty(join(dir, 'a'));
-    expect(await firstMissing(inner)).to.equal(join(dir, 'a/b'));
+    expect(await findFirstMissing(inner)).to.equal(join(dir, 'a/b'));
     await rm(join(dir, 'a/d/file'));
     await removeEmpty(join(dir, 'a'));
-    expect(await firstMissing(inner)).to.equal(join(dir, 'a'));
+    expect(await findFirstMissing(inner)).to.equal(join(dir, 'a'));
   });
 
   it('stops where the file system does not support the name and creates none', async function () {

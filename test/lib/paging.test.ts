@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { all, each, pages } from '../../lib/paging.js';
+import { all, each, iteratePages } from '../../lib/paging.js';
 
 interface Query {
   after?: string | null;
@@ -36,7 +36,7 @@ describe('lib: paging', () => {
 
   it('returns one empty page of an empty list', async () => {
     const found: number[][] = [];
-    for await (const items of pages(new Numbers(0), {})) found.push(items);
+    for await (const items of iteratePages(new Numbers(0), {})) found.push(items);
     expect(found).to.deep.equal([[]]);
   });
 

@@ -1,6 +1,6 @@
 /** One reading for all who ask: anew while it is quick, a little old once it is slow. */
 import { expect } from 'chai';
-import { KeyedReadings, SharedReading } from '../../lib/shared-reading.js';
+import { KeyedCoalescedCache, CoalescedCache } from '../../lib/shared-reading.js';
 
 /** Numbers, each reading the next; slow ones wait until they are let go. */
 function readings(quickMs: number) {
@@ -14,7 +14,7 @@ function readings(quickMs: number) {
     if (state.holding) await new Promise<void>((resolve) => held.push(resolve));
     return n;
   };
-  const shared = new SharedReading(read, { maxAgeMs: 2_000, quickMs, monotonic: () => at });
+  const shared = new CoalescedCache(read, { maxAgeMs: 2_000, quickMs, monotonic: () => at });
   return { shared, state, begun: () => begun, at: (ms: number) => (at = ms), release: () => held.shift()?.() };
 }
 
@@ -78,7 +78,7 @@ describe('lib: shared reading', () => {
   it('reads a small value again, however long the last read took', async () => {
     let n = 0;
     const options = { maxAgeMs: 2_000, monotonic: () => 0, isSmall: (value: number) => value < 3 };
-    const shared = new SharedReading(async () => ++n, options);
+    const shared = new CoalescedCache(async () => ++n, options);
     const taken = [await shared.take(), await shared.take(), await shared.take(), await shared.take()];
     expect(taken).to.deep.equal([1, 2, 3, 3]);
   });
@@ -88,7 +88,11 @@ describe('a reading for each of many keys', () => {
   it('is shared by requests for the same key until it is too old', async () => {
     let now = 0;
     const asked: string[] = [];
-    const readings = new KeyedReadings<number>(2, { maxAgeMs: 1_000, monotonic: () => now, isSmall: (n) => n < 10 });
+    const readings = new KeyedCoalescedCache<number>(2, {
+      maxAgeMs: 1_000,
+      monotonic: () => now,
+      isSmall: (n) => n < 10,
+    });
     const take = (key: string, value: number): Promise<number> =>
       readings.take(key, () => {
         asked.push(key);

@@ -1,7 +1,7 @@
 /** Instants as text (contract 00, names). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { dayOf, isoOf, isTimestamp, normalizedTime } from '../../lib/time.js';
+import { dayOf, isoOf, isTimestamp, normalizeTime } from '../../lib/time.js';
 
 describe('lib: time', () => {
   it('writes UTC with milliseconds', () => {
@@ -21,13 +21,13 @@ describe('lib: time', () => {
 
   it('formats every spelling of an instant as one text', () => {
     for (const text of ['2026-11-20T08:15:30.123Z', '2026-11-20T09:15:30.123+01:00', '2026-11-20 08:15:30.123Z'])
-      expect(normalizedTime(text), text).to.equal('2026-11-20T08:15:30.123Z');
-    expect(normalizedTime('2026-11-20')).to.equal('2026-11-20T00:00:00.000Z');
+      expect(normalizeTime(text), text).to.equal('2026-11-20T08:15:30.123Z');
+    expect(normalizeTime('2026-11-20')).to.equal('2026-11-20T00:00:00.000Z');
   });
 
   for (const bad of ['', 'yesterday', '2026-13-01T00:00:00Z', '2026-02-30T00:00:00Z', '2026-11-20T25:00:00Z'])
     it(`rejects ${JSON.stringify(bad)}`, () => {
-      expect(normalizedTime(bad)).to.equal(null);
+      expect(normalizeTime(bad)).to.equal(null);
       expect(isTimestamp(bad)).to.equal(false);
     });
 
@@ -56,13 +56,13 @@ describe('lib: time', () => {
       fc.property(fc.integer({ min: 1970, max: 2400 }), part(13), part(32), clock, (year, month, day, rest) => {
         const date = `${year}-${two(month)}-${two(day)}`;
         const exists = month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
-        const read = normalizedTime(date + rest);
+        const read = normalizeTime(date + rest);
         expect(read?.slice(0, 10) ?? null, date + rest).to.equal(exists ? date : null);
         if (/[zZ]$/.test(rest)) expect(isTimestamp(date + rest), date + rest).to.equal(exists);
       }),
     );
     for (const other of ['30 Feb 2026', '2026/02/30', '2026-2-30', '02/30/2026', '+002026-02-30T00:00:00Z', '2026'])
-      expect(normalizedTime(other), other).to.equal(null);
+      expect(normalizeTime(other), other).to.equal(null);
   });
 
   it('orders texts as it orders instants', () => {

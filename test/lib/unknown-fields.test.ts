@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import joi from 'joi';
-import { unknownFields } from '../../lib/unknown-fields.js';
+import { listUnknownFields } from '../../lib/unknown-fields.js';
 
 const schema = joi.object({
   name: joi.string(),
@@ -14,7 +14,7 @@ const schema = joi.object({
   judged: joi.object().unknown().meta({ judged_elsewhere: true }),
   two: joi.alternatives(joi.object({ x: joi.any() }), joi.object({ y: joi.any() })),
 });
-const told = (body: unknown): string[] => unknownFields(schema.describe(), body);
+const told = (body: unknown): string[] => listUnknownFields(schema.describe(), body);
 const no = (path: string): string => `${path} is no field of this call`;
 
 describe('unknown fields', () => {
@@ -41,7 +41,7 @@ describe('unknown fields', () => {
   it('reports for an object that is validated elsewhere only the removed fields', () => {
     const judged = { any: 1 };
     const dropped = (value: object): string[] => (value === judged ? ['__proto__'] : []);
-    expect(unknownFields(schema.describe(), { judged }, dropped)).to.deep.equal([no('judged.__proto__')]);
+    expect(listUnknownFields(schema.describe(), { judged }, dropped)).to.deep.equal([no('judged.__proto__')]);
   });
 
   it('returns at most ten sentences, with names cut and cleaned', () => {

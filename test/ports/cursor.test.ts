@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { afterStretches, decodeCursor, encodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
-import { compareDocs, matches, totalSort, valueAt } from '../../ports/document.js';
+import { toAfterFilters, decodeCursor, encodeCursor, resolvePageLimit, toPage } from '../../ports/cursor.js';
+import { compareDocs, matches, toTotalSort, getPathValue } from '../../ports/document.js';
 import { InvalidCursor, type Doc, type Scalar } from '../../ports/store.js';
 import { arbitraryDoc, arbitrarySort } from '../../testing/contracts/arbitraries.js';
 
@@ -13,11 +13,11 @@ describe('cursors', () => {
         arbitrarySort,
         fc.nat(),
         (docs, sort, n) => {
-          const sorted = [...docs].sort(compareDocs(totalSort(sort)));
+          const sorted = [...docs].sort(compareDocs(toTotalSort(sort)));
           const at = n % sorted.length;
           const row = sorted[at] as Doc;
-          const values = totalSort(sort).map(([path]) => valueAt(row, path) as Scalar);
-          const stretches = afterStretches(sort, values);
+          const values = toTotalSort(sort).map(([path]) => getPathValue(row, path) as Scalar);
+          const stretches = toAfterFilters(sort, values);
           const after = stretches.flatMap((stretch) => sorted.filter((doc) => matches(doc, stretch)));
           expect(after.map((doc) => doc.id)).to.deep.equal(sorted.slice(at + 1).map((doc) => doc.id));
         },
@@ -67,8 +67,8 @@ describe('cursors', () => {
   });
 
   it('limits', () => {
-    expect(pageLimit()).to.equal(50);
-    for (const limit of [0, 1001, 1.5, Number.NaN]) expect(() => pageLimit(limit)).to.throw(TypeError);
+    expect(resolvePageLimit()).to.equal(50);
+    for (const limit of [0, 1001, 1.5, Number.NaN]) expect(() => resolvePageLimit(limit)).to.throw(TypeError);
   });
 
   it('throws TypeError for a sort by objects', () => {

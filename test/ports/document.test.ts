@@ -4,17 +4,17 @@ import {
   applyUpdate,
   compareText,
   compareValues,
-  jsonText,
+  stringifyJson,
   matches,
-  plainUpdate,
-  seedOf,
-  totalSort,
-  uniqueValue,
-  valueAt,
+  toPlainUpdate,
+  buildSeed,
+  toTotalSort,
+  getUniqueValue,
+  getPathValue,
 } from '../../ports/document.js';
 import type { Doc, Update } from '../../ports/store.js';
 
-const change = (doc: object, update: Update): Doc => applyUpdate({ id: 'a', ...doc }, plainUpdate(update));
+const change = (doc: object, update: Update): Doc => applyUpdate({ id: 'a', ...doc }, toPlainUpdate(update));
 
 describe('document semantics', () => {
   it('orders texts by the bytes of UTF-8', () => {
@@ -37,7 +37,7 @@ describe('document semantics', () => {
 
   it('jsonText stores well-formed text only, and only what is not', () => {
     expect(
-      jsonText({ a: 'x\ud800', b: '\udc00\udc00', c: '😀', d: '\\ud800', e: '\\\ud800', '\udfff': undefined }),
+      stringifyJson({ a: 'x\ud800', b: '\udc00\udc00', c: '😀', d: '\\ud800', e: '\\\ud800', '\udfff': undefined }),
     ).to.equal('{"a":"x\\ufffd","b":"\\ufffd\\ufffd","c":"😀","d":"\\\\ud800","e":"\\\\\\ufffd"}');
     fc.assert(
       fc.property(
@@ -45,32 +45,32 @@ describe('document semantics', () => {
         fc.array(fc.constantFrom('\ud800', '\udbff', '\udc00', '\\', 'u', 'd800', 'x')),
         (a, b) => {
           const text = a + b.join('');
-          expect(JSON.parse(jsonText(text))).to.equal(Buffer.from(text).toString());
+          expect(JSON.parse(stringifyJson(text))).to.equal(Buffer.from(text).toString());
         },
       ),
     );
   });
 
   it('ends the total order with the id, once', () => {
-    expect(totalSort()).to.deep.equal([['id', 'asc']]);
-    expect(totalSort([['a', 'desc']])).to.deep.equal([
+    expect(toTotalSort()).to.deep.equal([['id', 'asc']]);
+    expect(toTotalSort([['a', 'desc']])).to.deep.equal([
       ['a', 'desc'],
       ['id', 'desc'],
     ]);
     expect(
-      totalSort([
+      toTotalSort([
         ['id', 'desc'],
         ['a', 'asc'],
       ]),
     ).to.deep.equal([['id', 'desc']]);
-    expect(() => totalSort([['a"', 'asc']])).to.throw(TypeError);
+    expect(() => toTotalSort([['a"', 'asc']])).to.throw(TypeError);
   });
 
   it('resolves paths through own fields of objects only', () => {
-    expect(valueAt({ a: { b: 1 } }, 'a.b')).to.equal(1);
-    expect(valueAt({ a: [{ b: 1 }] }, 'a.0.b')).to.equal(null);
-    expect(valueAt({}, 'constructor.name')).to.equal(null);
-    expect(valueAt({ a: 'text' }, 'a.length')).to.equal(null);
+    expect(getPathValue({ a: { b: 1 } }, 'a.b')).to.equal(1);
+    expect(getPathValue({ a: [{ b: 1 }] }, 'a.0.b')).to.equal(null);
+    expect(getPathValue({}, 'constructor.name')).to.equal(null);
+    expect(getPathValue({ a: 'text' }, 'a.length')).to.equal(null);
   });
 
   it('writes below `constructor` stay in the document', () => {
@@ -87,8 +87,8 @@ describe('document semantics', () => {
       { set: { id: 'b' } },
       { inc: { A: 1 } },
     ];
-    for (const update of bad) expect(() => plainUpdate(update), JSON.stringify(update)).to.throw(TypeError);
-    expect(plainUpdate({ set: { a: undefined, b: 1 }, setOnInsert: { c: undefined } })).to.deep.equal({
+    for (const update of bad) expect(() => toPlainUpdate(update), JSON.stringify(update)).to.throw(TypeError);
+    expect(toPlainUpdate({ set: { a: undefined, b: 1 }, setOnInsert: { c: undefined } })).to.deep.equal({
       set: { b: 1 },
       setOnInsert: {},
       unset: ['a'],
@@ -106,17 +106,17 @@ describe('document semantics', () => {
   });
 
   it('a unique value is text, a number or missing', () => {
-    expect(uniqueValue({ id: 'a' }, 'ref')).to.equal(undefined);
-    expect(uniqueValue({ id: 'a', ref: 'x' } as Doc, 'ref')).to.equal('x');
-    expect(() => uniqueValue({ id: 'a', ref: null } as Doc, 'ref')).to.throw(TypeError);
+    expect(getUniqueValue({ id: 'a' }, 'ref')).to.equal(undefined);
+    expect(getUniqueValue({ id: 'a', ref: 'x' } as Doc, 'ref')).to.equal('x');
+    expect(() => getUniqueValue({ id: 'a', ref: null } as Doc, 'ref')).to.throw(TypeError);
   });
 
   it('seeds an upsert from plain equalities', () => {
-    expect(seedOf({ id: 'a', 'o.p': 1, n: null, x: { gt: 1 }, or: [{ y: 1 }] })).to.deep.equal({
+    expect(buildSeed({ id: 'a', 'o.p': 1, n: null, x: { gt: 1 }, or: [{ y: 1 }] })).to.deep.equal({
       id: 'a',
       o: { p: 1 },
     });
-    expect(() => seedOf({ id: { in: ['a'] } })).to.throw(TypeError);
+    expect(() => buildSeed({ id: { in: ['a'] } })).to.throw(TypeError);
   });
 
   it('allows one level of or', () => {

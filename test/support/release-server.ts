@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { manifestText } from '../../formats/manifest.js';
+import { formatManifest } from '../../formats/manifest.js';
 import type { Platform } from '../../formats/platform.js';
 import { compareVersions } from '../../lib/versions.js';
 import { tarOf } from './archives.js';
@@ -124,7 +124,7 @@ export class ReleaseServer {
   publish(input: Publishing): Release {
     const { version, product = 'shop', channel = 'stable', platform = 'any', minVersion } = input;
     const archive = input.archive ?? archiveOf(input.files);
-    const manifest = manifestText({
+    const manifest = formatManifest({
       product,
       version,
       channel,

@@ -3,7 +3,7 @@
  * are new, changed and gone, in every order, page by page.
  */
 import { expect } from 'chai';
-import { compareDocs, matches, totalSort } from '../../ports/document.js';
+import { compareDocs, matches, toTotalSort } from '../../ports/document.js';
 import type { Collection, Doc, Filter, Sort } from '../../ports/store.js';
 import type { Fixture } from './fixture.js';
 
@@ -134,7 +134,7 @@ export function search(fixture: Fixture): void {
             after = page.next;
           } while (after !== null);
           expect(found.toSorted(), what).to.deep.equal(expected.map(({ id }) => id).toSorted());
-          const inOrder = expected.toSorted(compareDocs(totalSort(sort))).map(({ id }) => id);
+          const inOrder = expected.toSorted(compareDocs(toTotalSort(sort))).map(({ id }) => id);
           expect(found, what).to.deep.equal(inOrder);
         }
       }

@@ -1,5 +1,5 @@
 /** Numbers as people read them: thousands, bytes, percentages, plurals. */
-import { sentenceOf } from '../../lib/sentence.js';
+import { formatSentence } from '../../lib/sentence.js';
 import { late, numeric, plain, split, type Helper } from './html.js';
 
 const thousands = late(() => new Intl.NumberFormat('en-GB', { maximumFractionDigits: 2 }));
@@ -51,5 +51,5 @@ export const format: Record<string, Helper> = {
   'file-size': bytes,
   percent,
   plural,
-  fault: (error, label) => sentenceOf(plain(error), plain(label) || undefined),
+  fault: (error, label) => formatSentence(plain(error), plain(label) || undefined),
 };

@@ -4,7 +4,7 @@
  * (docs/archives.md).
  */
 import { createHash, type Hash } from 'node:crypto';
-import { canonicalJson, type JsonValue } from '../../../formats/canonical-json.js';
+import { formatCanonicalJson, type JsonValue } from '../../../formats/canonical-json.js';
 import { withBytes } from '../../../ports/document.js';
 import type { Doc } from '../../../ports/store.js';
 import { parsed } from '../container/head.js';
@@ -101,7 +101,7 @@ export function lineOf(doc: Doc): string {
     field,
     value instanceof Uint8Array ? toBase64(value) : value,
   ]);
-  return `${canonicalJson(Object.fromEntries(plain) as JsonValue)}\n`;
+  return `${formatCanonicalJson(Object.fromEntries(plain) as JsonValue)}\n`;
 }
 
 const toBase64 = (bytes: Uint8Array): string =>

@@ -2,7 +2,7 @@
  * The answer to a form whose session has ended: 401 with the login form, which carries the written text along (contract
  * 80, conduct).
  */
-import { keptForm, writtenIn } from '../../../lib/kept-form.js';
+import { encodeSavedForm, listWrittenFields } from '../../../lib/kept-form.js';
 import type { View } from '../../../ports/http.js';
 import { UNAUTHORIZED } from '../access/access-policy.js';
 import { ForeignView } from './once.js';
@@ -15,12 +15,12 @@ export function endedView(
   const controls = Object.entries(fields).flatMap(([name, values]) =>
     [values].flat().map((value) => [name, value] as const),
   );
-  const kept = keptForm({ path, fields: controls }, sign);
+  const kept = encodeSavedForm({ path, fields: controls }, sign);
   if (kept === null) return null;
   const view = new ForeignView('', 'ended', {
     title: 'Session ended',
     kept,
-    fields: writtenIn(controls),
+    fields: listWrittenFields(controls),
   }).withStatus(401);
   for (const [name, value] of Object.entries(UNAUTHORIZED.more.headers ?? {})) view.header(name, value);
   return view;

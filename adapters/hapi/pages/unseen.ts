@@ -6,7 +6,7 @@
  * (Handlebars' own, which only a change of its global module reaches, and the helpers'), and which cannot tell a form's
  * fields.
  */
-import { EMOJI_JOINER, markOf, markUnseen, UNSEEN_CHARACTERS } from '../../../lib/unseen.js';
+import { EMOJI_JOINER, formatUnseenMark, markUnseen, UNSEEN_CHARACTERS } from '../../../lib/unseen.js';
 
 /**
  * Parts that stay unmarked: values that a form stores (else the mark would be stored), addresses, and the joiner inside
@@ -23,6 +23,6 @@ const EACH = new RegExp(`(${SEARCH_FIELD})|(${KEPT})|[${UNSEEN_CHARACTERS}]`, 'g
 export function showUnseen(html: string): string {
   if (!ANY.test(html)) return html;
   return html.replace(EACH, (found, field: string | undefined, kept: string | undefined) =>
-    field === undefined ? (kept ?? markOf(found)) : markUnseen(field),
+    field === undefined ? (kept ?? formatUnseenMark(found)) : markUnseen(field),
   );
 }

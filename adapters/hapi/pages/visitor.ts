@@ -1,6 +1,6 @@
 /** The visitor of a page: session or stranger, the cookies, and the fields that every view gets. */
 import { randomBytes } from 'node:crypto';
-import { formIdOf } from '../../../lib/kept-form.js';
+import { createFormId } from '../../../lib/kept-form.js';
 import type { FormMemory, ProjectChoices, SessionPrincipal, View } from '../../../ports/http.js';
 import type { Request } from '@hapi/hapi';
 import type { RouteServices } from '../routes/services.js';
@@ -72,7 +72,7 @@ export async function visitorOf({ authenticator, secure }: PageServices, request
 const newAnon = (): string => randomBytes(32).toString('base64url').replace(/-/g, 'A').replace(/_/g, 'B');
 
 const formIdFor = ({ authenticator }: PageServices, { account_id }: SessionPrincipal): string =>
-  formIdOf(randomBytes(12).toString('base64url'), account_id, (text) => authenticator.csrf(text));
+  createFormId(randomBytes(12).toString('base64url'), account_id, (text) => authenticator.csrf(text));
 
 /** Fields that every view and layout finds at its root (web/README.md). */
 export async function contextOf(

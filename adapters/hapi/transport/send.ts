@@ -5,7 +5,7 @@
  */
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Lifecycle } from '@hapi/hapi';
-import { networkOf } from '../../../lib/addresses.js';
+import { getClientNetwork } from '../../../lib/addresses.js';
 import { SharedBytes } from '../../../ports/http.js';
 import type { UnsentBudget } from '../limits/unsent-budget.js';
 import { namesTag } from '../streams/file-request.js';
@@ -96,7 +96,7 @@ export class Sending {
       if (isKnown && status === 200) return void res.writeHead(304, all).end();
     }
     if (req.method === 'HEAD') return void res.writeHead(status, { ...all, 'content-length': bytes.length }).end();
-    const address = networkOf(addressOf(req.socket.remoteAddress, req.headers['x-forwarded-for']));
+    const address = getClientNetwork(addressOf(req.socket.remoteAddress, req.headers['x-forwarded-for']));
     const held = (own: Buffer | SharedBytes): HeldBody => new HeldBody(own, { stallMs, budget, address });
     try {
       if (encoding === null) return sendStream(req, res, all, status, held(bytes));

@@ -6,7 +6,7 @@
  */
 import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
-import { cleanName, unknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
+import { cleanName, listUnknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
 import { droppedFrom } from '../body/json.js';
 import { Failure } from '../wire/failure.js';
 import { once } from './once.js';
@@ -85,7 +85,7 @@ export class BodyRule {
   }
 
   #unknown(body: object): readonly string[] {
-    return unknownFields(this.#described(), body, droppedFrom);
+    return listUnknownFields(this.#described(), body, droppedFrom);
   }
 }
 

@@ -3,7 +3,7 @@
  * endpoints: `untrusted_fields`). Every authenticated call that changes something passes here: routes, the forms of
  * pages, the tools of agents. Reports of machines are scrubbed, not refused (`input.report` of a route).
  */
-import { fieldsWithLiveTokens, mayHoldToken, type LiveTokens } from '../../../ports/domain/live-tokens.js';
+import { findLiveTokenFields, mayHoldToken, type LiveTokens } from '../../../ports/domain/live-tokens.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { Failure } from '../wire/failure.js';
 
@@ -19,7 +19,7 @@ export class WrittenTexts {
   }
 
   async #judged(live: LiveTokens, given: Record<string, unknown>): Promise<Failure | null> {
-    const fields = await fieldsWithLiveTokens(live, given);
+    const fields = await findLiveTokenFields(live, given);
     if (Object.keys(fields).length === 0) return null;
     return new Failure('validation_failed', 'A text holds a credential of this service.', { fields });
   }

@@ -3,7 +3,7 @@
  * use.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { networkOf } from '../../../lib/addresses.js';
+import { getClientNetwork } from '../../../lib/addresses.js';
 import type { HttpRequest, Principal, RateClass } from '../../../ports/http.js';
 import type { AddressOf } from './address.js';
 import { parseCookies } from './cookies.js';
@@ -112,7 +112,7 @@ export class IncomingRequest implements HttpRequest {
 
   /** The network that the caller is counted under. */
   get network(): string {
-    this.#network ??= networkOf(this.address);
+    this.#network ??= getClientNetwork(this.address);
     return this.#network;
   }
 

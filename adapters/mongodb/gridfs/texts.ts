@@ -1,6 +1,6 @@
 /** Texts of the store: short ones lie in the folder's document, a manifest of 200,000 files in GridFS. */
 import { ObjectId } from 'mongodb';
-import { textPieces } from '../../../lib/text/pieces.js';
+import { splitText } from '../../../lib/text/pieces.js';
 import type { AccessFile, AccessFileStore, ChannelTexts } from '../../../ports/release-store.js';
 import { CHUNK_BYTES, type Blobs } from './blobs.js';
 import type { Kept, Slot } from './database.js';
@@ -40,7 +40,7 @@ export class FolderTexts {
 }
 
 function* utf8(text: string): Generator<Uint8Array> {
-  for (const piece of textPieces(text, PIECE_UNITS)) yield Buffer.from(piece);
+  for (const piece of splitText(text, PIECE_UNITS)) yield Buffer.from(piece);
 }
 
 /** What both kinds of texts are made of. */

@@ -8,7 +8,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
-import { jsonText, splitBytes } from '../../../ports/document.js';
+import { stringifyJson, splitBytes } from '../../../ports/document.js';
 import type { Doc, Json } from '../../../ports/store.js';
 import { DamagedText, idIn } from '../driver/damage.js';
 
@@ -57,7 +57,7 @@ function toText(doc: Doc, compressed: readonly string[] | undefined): DocText {
   const id = doc.id.toWellFormed();
   // A member named `__proto__` cannot be copied by its name.
   if (compressed === undefined || compressed.length === 0 || Object.hasOwn(doc, '__proto__'))
-    return [id, jsonText(doc)];
+    return [id, stringifyJson(doc)];
   const fields = doc as unknown as { readonly [field: string]: Json | undefined };
   const longest = longestOf(fields, compressed);
   const plain: { [field: string]: Json | undefined } = {};
@@ -68,8 +68,8 @@ function toText(doc: Doc, compressed: readonly string[] | undefined): DocText {
     else if (field !== longest) rest[field] = value;
   }
   const tail = longest === null ? '' : `\n${longest}\n${fields[longest] as string}`;
-  const packable = `${jsonText(rest)}${tail}`;
-  return packable.length < WORTH_IT ? [id, jsonText(doc)] : [id, jsonText(plain), packable];
+  const packable = `${stringifyJson(rest)}${tail}`;
+  return packable.length < WORTH_IT ? [id, stringifyJson(doc)] : [id, stringifyJson(plain), packable];
 }
 
 /** The field with the longest text of those that stand alone. */

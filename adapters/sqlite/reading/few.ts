@@ -4,7 +4,7 @@
  * asked, up to a bound, how many rows can match: few are read and sorted; of many, the index of the order meets a page
  * soon.
  */
-import { alternatives } from '../../../ports/document.js';
+import { listOrFilters } from '../../../ports/document.js';
 import type { Condition, Filter, Scalar, Sort } from '../../../ports/store.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table, TableIndex } from '../connection/table.js';
@@ -60,7 +60,7 @@ export function chooseWalk(table: Table, filter: Filter, sort: Sort = []): Walk 
     return { from: `FROM "${name}" INDEXED BY "${best.label}"`, columns, fixed: best.paths.slice(0, fixed(best)) };
   // Every document that matches has a value there.
   const isAsked = (one: Filter): boolean => ['one', 'range'].includes(useOf(one[by]) ?? '') && !asksForFalse(one[by]);
-  const any = filter.or === undefined ? [] : alternatives(filter.or);
+  const any = filter.or === undefined ? [] : listOrFilters(filter.or);
   const isWhole = isAsked(filter) || (any.length > 0 && any.every(isAsked));
   if (!values.includes(by) || !isWhole) return { from: `FROM "${name}"`, columns, fixed: [] };
   const from = `FROM ${valuesTable(name)} v CROSS JOIN "${name}" ON "${name}".n = v.n AND v.path = '${by}'`;
@@ -87,7 +87,7 @@ export function fewRows(connection: Connection, table: Table, filter: Filter, so
   const fixed = sort === null ? [] : chooseWalk(table, filter, sort).fixed;
   // Without an order, and in that of the ids, SQLite takes the index that fits the filter by itself.
   const own = [...sideWays(table, filter), ...(by === 'id' ? [] : indexWays(table, filter, fixed, by))];
-  const any = filter.or === undefined ? [] : alternatives(filter.or);
+  const any = filter.or === undefined ? [] : listOrFilters(filter.or);
   const most = boundOf(connection, table);
   const rows = firstFew(connection, own, most);
   if (rows !== null || any.length === 0) return rows;

@@ -1,5 +1,5 @@
 /** The read operations on one connection: what may scan runs here, on a thread of its own. */
-import { afterStretches } from '../../../ports/cursor.js';
+import { toAfterFilters } from '../../../ports/cursor.js';
 import { checkPath } from '../../../ports/document.js';
 import type { Filter, Scalar } from '../../../ports/store.js';
 import { wholeBody } from '../body/stored-body.js';
@@ -82,7 +82,7 @@ function find(connection: Connection, table: Table, request: FindRequest, what: 
 function walk(connection: Connection, table: Table, request: FindRequest, what: 'body' | 'id'): string[] {
   const { sort, after, rows } = request;
   const found: string[] = [];
-  for (const stretch of after === null ? [{}] : afterStretches(sort, after)) {
+  for (const stretch of after === null ? [{}] : toAfterFilters(sort, after)) {
     const left = rows - found.length;
     if (left <= 0) break;
     const { text, values } = findSql(table, request, stretch, what);
@@ -99,7 +99,7 @@ function findAmong(
   what: 'body' | 'id',
 ): string[] {
   const from = fromRows(table.name, few);
-  const filters = after === null ? [filter] : [filter, { or: afterStretches(sort, after) }];
+  const filters = after === null ? [filter] : [filter, { or: toAfterFilters(sort, after) }];
   const where = whereSql(filters, table.columns);
   const sql = `SELECT "${table.name}".n ${from.text} WHERE ${where.text} ORDER BY ${orderSql(sort, table.columns)} LIMIT ?`;
   const found = connection.prepare(sql).all([...from.values, ...where.values, rows]);

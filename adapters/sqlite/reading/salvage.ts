@@ -2,8 +2,8 @@
  * A page of which something is damaged, read again row by row: what can be read, and the ids of what cannot. An
  * ordinary read pays nothing for it.
  */
-import { afterStretches } from '../../../ports/cursor.js';
-import { totalSort } from '../../../ports/document.js';
+import { toAfterFilters } from '../../../ports/cursor.js';
+import { toTotalSort } from '../../../ports/document.js';
 import type { Filter, Scalar } from '../../../ports/store.js';
 import { wholeBody } from '../body/stored-body.js';
 import type { Connection } from '../connection/connection.js';
@@ -27,9 +27,9 @@ export function salvage(connection: Connection, table: Table, request: FindReque
   const { columns } = table;
   const kept = table.paths.map((path) => `, ${columnName(path)}`).join('');
   const body = `CASE WHEN json_valid(body) THEN body ELSE '{}' END AS body`;
-  const filters: Filter[] = after === null ? [filter] : [filter, { or: afterStretches(sort, after) }];
+  const filters: Filter[] = after === null ? [filter] : [filter, { or: toAfterFilters(sort, after) }];
   const where = whereSql(filters, columns);
-  const keys = totalSort(sort).map(([path]) => expression(path, columns));
+  const keys = toTotalSort(sort).map(([path]) => expression(path, columns));
   const found = connection
     .prepare(
       `SELECT ${['n', ...keys].join()} FROM (SELECT n, id${kept}, ${body} FROM "${table.name}")` +

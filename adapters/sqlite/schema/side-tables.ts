@@ -5,7 +5,7 @@
  * What they find is checked against the document.
  */
 import { extractTrigrams } from '../../../lib/text/trigrams.js';
-import { valueAt } from '../../../ports/document.js';
+import { getPathValue } from '../../../ports/document.js';
 import type { CollectionSpec, Condition, Doc, Filter, Json } from '../../../ports/store.js';
 import type { Value } from '../driver/driver.js';
 import { columnValue } from '../sql/values.js';
@@ -34,11 +34,11 @@ export const hasSideTables = ({ values, search }: SideSpec): boolean => values.l
 
 export function sideRowsOf(doc: Doc, { values, search }: SideSpec): SideRows {
   const rows = values.flatMap((path) => {
-    const value = valueAt(doc, path);
+    const value = getPathValue(doc, path);
     const elements = Array.isArray(value) ? value : [value];
     return [...new Set(elements.filter(isFound).map(columnValue))].map((one) => [path, one] as const);
   });
-  const texts = search.map((path) => valueAt(doc, path)).filter((text) => typeof text === 'string');
+  const texts = search.map((path) => getPathValue(doc, path)).filter((text) => typeof text === 'string');
   return { values: rows, text: texts.join(BETWEEN) };
 }
 

@@ -3,7 +3,7 @@
  * become text of the statement. Every condition is exact (no re-check in JavaScript), and those on index columns can
  * be index ranges.
  */
-import { alternatives, checkPath, totalSort } from '../../../ports/document.js';
+import { listOrFilters, checkPath, toTotalSort } from '../../../ports/document.js';
 import type { Condition, Filter, Scalar, Sort } from '../../../ports/store.js';
 import type { Value } from '../driver/driver.js';
 import { bodyExpression, jsonPath, SQL_FALSE, SQL_TRUE } from './values.js';
@@ -39,7 +39,7 @@ export function whereSql(filters: readonly Filter[], columns: Columns): Sql {
 }
 
 export function orderSql(sort: Sort | undefined, columns: Columns): string {
-  return totalSort(sort)
+  return toTotalSort(sort)
     .map(([path, order]) => `${expression(path, columns)} ${order === 'asc' ? 'ASC' : 'DESC'}`)
     .join(', ');
 }
@@ -50,7 +50,7 @@ function filterTerms(filter: Filter, columns: Columns, values: Value[]): string[
     const condition = filter[path];
     if (condition === undefined) continue;
     if (path === 'or') {
-      const any = alternatives(condition).map((f) => filterTerms(f, columns, values).join(' AND ') || '1');
+      const any = listOrFilters(condition).map((f) => filterTerms(f, columns, values).join(' AND ') || '1');
       terms.push(any.length === 0 ? NEVER : `(${any.map((one) => `(${one})`).join(' OR ')})`);
       continue;
     }

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { keepLive } from '../../../lib/process/live-threads.js';
+import { registerLiveThread } from '../../../lib/process/live-threads.js';
 import type { ConnectionOptions } from '../connection/connection.js';
 import { cannotOpen, errorOf, settle, type Call, type Executor, type FailureListener } from './executor.js';
 import type { Outcome, Request } from './messages.js';
@@ -31,7 +31,7 @@ export class WorkerThread implements Executor {
     const workerData = { role: this.role, connection: this.connection };
     const module = new URL('../worker.js', import.meta.url);
     const worker = new Worker(module, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
-    keepLive(worker, () => worker.postMessage(CLOSE, []));
+    registerLiveThread(worker, () => worker.postMessage(CLOSE, []));
     const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
       throw cannotOpen(this.connection.path, thrown);
     })) as [unknown];

@@ -2,7 +2,7 @@
  * The writes of one collection on the writer's connection. A conflict ends a write at its first statement, so it undoes
  * nothing but itself.
  */
-import { applyUpdate, matches, seedOf, uniqueValue, valueAt } from '../../../ports/document.js';
+import { applyUpdate, matches, buildSeed, getUniqueValue, getPathValue } from '../../../ports/document.js';
 import { StoreConflict, type Doc, type Filter, type Sort, type Update } from '../../../ports/store.js';
 import { parsedBody, storedBody, textOf, wholeBody, type DocText } from '../body/stored-body.js';
 import type { Connection } from '../connection/connection.js';
@@ -72,7 +72,7 @@ export class TableWriter {
     if (found !== null) return [this.#replace(found, update), false];
     if (upsert !== true) return null;
     if (typeof filter['id'] !== 'string') throw new TypeError('an upsert names the id by equality');
-    const doc = applyUpdate(seedOf(filter), update, true);
+    const doc = applyUpdate(buildSeed(filter), update, true);
     this.insert(this.#textOf(doc));
     return [JSON.stringify(doc), true];
   }
@@ -130,13 +130,13 @@ export class TableWriter {
     const isTouched = touchedBy(update);
     const columns = paths.filter(isTouched);
     const side = { values: values.filter(isTouched), search: search.some(isTouched) ? search : [] };
-    const before = columns.map((path) => columnValue(valueAt(doc, path)));
+    const before = columns.map((path) => columnValue(getPathValue(doc, path)));
     const sideBefore = sideRowsOf(doc, side);
     applyUpdate(doc, update);
-    for (const path of unique) if (isTouched(path)) uniqueValue(doc, path);
+    for (const path of unique) if (isTouched(path)) getUniqueValue(doc, path);
     const body = JSON.stringify(doc);
     // Only columns whose value changed, so that the indexes over the others stay as they are.
-    const after = columns.map((path) => columnValue(valueAt(doc, path)));
+    const after = columns.map((path) => columnValue(getPathValue(doc, path)));
     const moved = columns.filter((_, i) => !isSame(before[i] as Value, after[i] as Value));
     const set = moved.map((path) => `, ${columnName(path)} = ?`).join('');
     const columnValues = moved.map((path) => after[columns.indexOf(path)] as Value);
@@ -168,7 +168,7 @@ export class TableWriter {
     const { paths, unique } = this.#table;
     if (paths.length === 0 && !hasSideTables(this.#table)) return null;
     const doc = JSON.parse(body) as Doc;
-    for (const path of unique) uniqueValue(doc, path);
+    for (const path of unique) getUniqueValue(doc, path);
     return doc;
   }
 
@@ -196,7 +196,7 @@ const parsedRow = (row: Value[] | undefined): FoundDoc | null =>
 
 /** @param doc null: no field of it is indexed */
 const columnsOf = (doc: Doc | null, paths: readonly string[]): Value[] =>
-  doc === null ? [] : paths.map((path) => columnValue(valueAt(doc, path)));
+  doc === null ? [] : paths.map((path) => columnValue(getPathValue(doc, path)));
 
 /** Whether an update may write `path`, or something in it. */
 function touchedBy(update: Update): (path: string) => boolean {

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { ownerToBecome } from '../owner/parent.js';
 import { AgentFailure } from '../exit.js';
 import { look } from '../system/files.js';
-import { machinePlatform } from '../../../formats/machine.js';
+import { detectMachinePlatform } from '../../../formats/machine.js';
 import { namesSystemDirectory } from '../../../formats/system-names.js';
 import { askText, askYesNo, isInteractive } from '../prompts.js';
 import { missingRuntimes } from '../runtime/check.js';
@@ -50,7 +50,7 @@ export async function install(agent: Agent): Promise<void> {
 /** Login, selection, directory. With a license key and a named project nobody has to log in. */
 async function fromServer(agent: Agent): Promise<Wish> {
   const server = await serverOf(agent.options, agent.signal);
-  const platform = agent.options.platform ?? machinePlatform();
+  const platform = agent.options.platform ?? detectMachinePlatform();
   const withServer = { ...agent, options: { ...agent.options, server } };
   const { licenseKey, project, username } = agent.options;
   if (licenseKey !== null && project !== null && username === null) {
@@ -81,7 +81,7 @@ async function fromFile(agent: Agent): Promise<Wish> {
   const manifest = manifestOf(bytes);
   const project = options.project ?? manifest.product;
   const placed = await place(agent, project);
-  const platform = options.platform ?? machinePlatform();
+  const platform = options.platform ?? detectMachinePlatform();
   return { agent: placed, project, channel: options.channel ?? manifest.channel, platform };
 }
 

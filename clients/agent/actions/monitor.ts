@@ -6,7 +6,7 @@
 import { hostname } from 'node:os';
 import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from '../system/files.js';
-import { machinePlatform } from '../../../formats/machine.js';
+import { detectMachinePlatform } from '../../../formats/machine.js';
 import { cronLine, readCrontab, withLine, writeCrontab } from '../monitoring/crontab.js';
 import { openFolder, writeFiles } from '../monitoring/folder.js';
 import { checkCurl, sendHeartbeat } from '../monitoring/heartbeat.js';
@@ -50,7 +50,7 @@ export async function monitorMachine(
   const offer = await requestOffer(agent, session, {
     name,
     hostname: hostname(),
-    platform: machinePlatform(),
+    platform: detectMachinePlatform(),
     project,
   });
   const script = await writeFiles(root, offer);

@@ -4,7 +4,7 @@
  */
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { machinePlatform } from '../../../formats/machine.js';
+import { detectMachinePlatform } from '../../../formats/machine.js';
 import { isPlatform } from '../../../formats/platform.js';
 import { AgentFailure } from '../exit.js';
 import { Layout } from '../layout.js';
@@ -48,7 +48,7 @@ export async function schedule(agent: Agent): Promise<void> {
   await tryCredentials(agent, server, {
     product: project,
     channel,
-    platform: platform === 'any' ? machinePlatform() : platform,
+    platform: platform === 'any' ? detectMachinePlatform() : platform,
   });
 
   const scheduler = options.scheduler ?? (await detectScheduler());

@@ -3,8 +3,8 @@
  * them.
  */
 import { compareVersions } from '../../../lib/versions.js';
-import { machineIdOf } from '../../../formats/machine-id.js';
-import { machinePlatform } from '../../../formats/machine.js';
+import { deriveMachineId } from '../../../formats/machine-id.js';
+import { detectMachinePlatform } from '../../../formats/machine.js';
 import { hasCrashed, rejectAfterCrash } from '../crash.js';
 import { AgentFailure, failureOf } from '../exit.js';
 import { carrySettingsOver } from '../settings/carry-over.js';
@@ -109,7 +109,7 @@ export function questionOf({
     throw new AgentFailure('usage', `${manifest.product} is installed here, not ${product} (--adopt replaces it)`);
   if (manifest !== null && currentVersion !== null && compareVersions(currentVersion, manifest.version) !== 0)
     agent.output.warning(`${manifest.version} is installed, as manifest.json says, and not ${currentVersion}`);
-  const installed = manifest === null || manifest.platform === 'any' ? machinePlatform() : manifest.platform;
+  const installed = manifest === null || manifest.platform === 'any' ? detectMachinePlatform() : manifest.platform;
   return {
     product,
     channel: channel ?? manifest?.channel ?? 'stable',
@@ -130,5 +130,5 @@ export async function instanceOf(installation: Installation, product: string): P
   if (machineId !== null) return machineId;
   const { id, kept } = await machineInstance(installation.state.current.instance);
   if (kept !== null) await installation.save({ ...installation.state.current, instance: kept });
-  return machineIdOf(product, id);
+  return deriveMachineId(product, id);
 }

@@ -6,7 +6,7 @@
 import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isVersion } from '../../../lib/versions.js';
-import { refusedPath } from '../../../formats/path-policy.js';
+import { findPathFault } from '../../../formats/path-policy.js';
 import { codeOf } from '../exit.js';
 import { syncDirectory } from '../system/files.js';
 import type { Layout } from '../layout.js';
@@ -130,7 +130,7 @@ const MODE = /^[0-7]{4}$/;
 function isHead(head: Head): boolean {
   const { schema, tx, platform, from, to, manifest_sha256, links, plan } = head;
   const { removals, emptied, directories, files } = plan;
-  const allowed = (path: unknown): boolean => typeof path === 'string' && refusedPath(path, platform) === null;
+  const allowed = (path: unknown): boolean => typeof path === 'string' && findPathFault(path, platform) === null;
   return (
     schema === 1 &&
     TX.test(tx) &&

@@ -6,9 +6,9 @@
 import type { Stats } from 'node:fs';
 import { access, readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path/posix';
-import { globMatcher } from '../../../formats/globs.js';
+import { createGlobMatcher } from '../../../formats/globs.js';
 import type { ReleaseManifest, ManifestFile } from '../../../formats/manifest.js';
-import { nameKey, refusedPath } from '../../../formats/path-policy.js';
+import { nameKey, findPathFault } from '../../../formats/path-policy.js';
 import { AgentFailure } from '../exit.js';
 import { hashOf, look } from '../system/files.js';
 import { OWN_FOLDER, type Layout } from '../layout.js';
@@ -170,7 +170,7 @@ class Planner {
     if (old.kind !== 'file' || old.sha256 === sha256 || this.#installed.get(this.#key(path)) === old.sha256) return {};
     for (let n = 1; ; n++) {
       const name = `${path}.local${n === 1 ? '' : `.${n}`}`;
-      if (refusedPath(name, next.platform) !== null) return {};
+      if (findPathFault(name, next.platform) !== null) return {};
       if ((await look(layout.at(name))) === null && !this.#isShipped(name)) return { keptAs: name };
     }
   }
@@ -247,6 +247,6 @@ class Planner {
 /** Whether a manifest wants a file that lies there left as it is. */
 export function isPreservedBy({ files, preserve_patterns }: ReleaseManifest): (path: string) => boolean {
   const marked = new Set(files.filter(({ preserve }) => preserve).map(({ path }) => path));
-  const matches = globMatcher(preserve_patterns);
+  const matches = createGlobMatcher(preserve_patterns);
   return (path) => marked.has(path) || matches(path);
 }

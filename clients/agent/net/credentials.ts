@@ -1,6 +1,6 @@
 /** HTTP Basic for the release store (contract 40, access files; specification, "Release store"). */
 import { createHash } from 'node:crypto';
-import { credentialName } from '../../../formats/license-key.js';
+import { getCredentialName } from '../../../formats/license-key.js';
 import type { CheckedOptions } from '../options.js';
 import { askPassword } from '../secrets.js';
 
@@ -21,7 +21,7 @@ export async function credentialsOf(options: CheckedOptions, signal: AbortSignal
     return { authorization: basic(username, password), refused: `the account ${username} was refused; ${ROLES}` };
   }
   if (licenseKey === null) return { authorization: null, refused: `the release store wants credentials; ${ROLES}` };
-  const name = credentialName(createHash('sha256').update(licenseKey).digest('hex'));
+  const name = getCredentialName(createHash('sha256').update(licenseKey).digest('hex'));
   return {
     authorization: basic(name, licenseKey),
     refused: 'the license key was refused: it is of another product, expired or not active',

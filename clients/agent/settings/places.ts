@@ -1,7 +1,7 @@
 /** Where the locations of setup.json lie, and which files of them may be written (contract 90, setup.json). */
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { refusedPath } from '../../../formats/path-policy.js';
+import { findPathFault } from '../../../formats/path-policy.js';
 import { namesSystemDirectory } from '../../../formats/system-names.js';
 import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from '../system/files.js';
@@ -46,7 +46,7 @@ const homeOf = (env: Env): string => (ON_WINDOWS ? env.USERPROFILE : env.HOME) |
 export function pathOf({ location, file }: Target, env: Env): string {
   const path = withVariables(file, env).replaceAll('\\', '/');
   // The names that are reserved lie at the root of an installation alone.
-  const why = refusedPath(location === 'install' ? path : `x/${path}`, ON_WINDOWS ? 'win-x64' : 'linux-x64');
+  const why = findPathFault(location === 'install' ? path : `x/${path}`, ON_WINDOWS ? 'win-x64' : 'linux-x64');
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path))
     throw refuse(`the file ${path} is an absolute path, or begins with a drive letter`);
   if (why !== null) throw refuse(`the file ${path} ${why}`);

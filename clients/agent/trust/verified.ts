@@ -1,7 +1,7 @@
 /** From what a server or a folder offers to a release that may be installed: each comparison of contract 90, update. */
 import { createHash } from 'node:crypto';
 import { compareVersions } from '../../../lib/versions.js';
-import { readFreshness, staleness } from '../../../formats/freshness.js';
+import { readFreshness, findFreshnessFault } from '../../../formats/freshness.js';
 import { differsFrom, ManifestInvalid, readManifest, type ReleaseManifest } from '../../../formats/manifest.js';
 import { isPlatform } from '../../../formats/platform.js';
 import { isSignedBy, type VerifyingKey } from '../../../formats/signature.js';
@@ -92,6 +92,6 @@ export function judgeFreshness(input: FreshnessInput): { why: string; missing: b
   const statement = readFreshness(signed.statement);
   if (statement === null || !isPlatform(platform))
     return { why: 'the statement of freshness cannot be read', missing: false };
-  const why = staleness(statement, { ...input, platform });
+  const why = findFreshnessFault(statement, { ...input, platform });
   return why === null ? { issuedAt: statement.issued_at } : { why, missing: false };
 }

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmod, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { machinePlatform } from '../../../formats/machine.js';
+import { detectMachinePlatform } from '../../../formats/machine.js';
 import { stop } from '../service.js';
 
 const DIST = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
@@ -47,7 +47,7 @@ export interface AgentProgram {
 
 /** @param folder for a script that starts the compiled agent where no executable has been built */
 export async function agentProgram(folder: string): Promise<AgentProgram> {
-  const platform = machinePlatform();
+  const platform = detectMachinePlatform();
   if (platform.startsWith('win')) stop('The loop is told on Linux: the till is started by a shell script.');
   const built = join(ROOT, 'build', 'agent', `update-agent-${platform}`);
   if (await stat(built).catch(() => null)) return { path: built, executable: true };

@@ -3,19 +3,19 @@
  * document's.
  */
 import type { webcrypto } from 'node:crypto';
-import { canonicalBase64 } from '../../../formats/base64.js';
+import { decodeCanonicalBase64 } from '../../../formats/base64.js';
 import {
-  claimOfAnswer,
-  claimOfFile,
-  judgeAnswer,
-  judgePayload,
-  keyOfClaim,
+  parseAnswerClaim,
+  parseFileClaim,
+  validateLicenseAnswer,
+  validateLicensePayload,
+  resolveClaimKey,
   type AnswerResult,
   type SignatureClaim,
   type LicenseFault,
   type LicenseFileChecks,
   type LicenseFileResult,
-  type AskedLicense,
+  type LicenseRequest,
 } from '../../../formats/license-text.js';
 import { keysFollowed, type KeyChain } from '../key-chain.js';
 import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from '../../../formats/public-key.js';
@@ -49,7 +49,7 @@ const ED25519_HEAD = '302a300506032b6570032100';
 /** @throws KeyRefused also for an Ed25519 key where the browser knows none */
 async function readPublicKey(pem: string): Promise<Key> {
   requirePublicKeyPem(pem);
-  const spki = canonicalBase64(pem.replaceAll(/-----[^-]+-----|\s/g, ''));
+  const spki = decodeCanonicalBase64(pem.replaceAll(/-----[^-]+-----|\s/g, ''));
   if (spki === null) throw new KeyRefused('is no public key in PEM (SPKI)');
   const head = Array.from(spki.slice(0, 12), (byte) => byte.toString(16).padStart(2, '0')).join('');
   const algorithm = head === ED25519_HEAD ? 'ed25519' : 'rsa-sha256';
@@ -65,7 +65,7 @@ async function readPublicKey(pem: string): Promise<Key> {
 
 /** The fault of a signature; null: it is right. */
 async function signatureFault(pems: string | readonly string[], claim: SignatureClaim): Promise<LicenseFault | null> {
-  const named = keyOfClaim(await Promise.all([pems].flat().map(readPublicKey)), claim);
+  const named = resolveClaimKey(await Promise.all([pems].flat().map(readPublicKey)), claim);
   if (typeof named === 'string') return named;
   return (await isSignedBy(named.key, claim.bytes, named.signature)) ? null : 'wrong_signature';
 }
@@ -76,7 +76,7 @@ async function isSignedBy(
   bytes: Uint8Array<ArrayBuffer>,
   signature: string,
 ): Promise<boolean> {
-  const raw = canonicalBase64(signature);
+  const raw = decodeCanonicalBase64(signature);
   return raw !== null && (await webCrypto().verify(algorithm === 'ed25519' ? ED25519 : RSA, key, raw, bytes));
 }
 
@@ -106,18 +106,18 @@ export async function verifyLicenseFile(
   pem: string | readonly string[],
   checks: LicenseFileChecks = {},
 ): Promise<LicenseFileResult> {
-  const file = claimOfFile(text);
+  const file = parseFileClaim(text);
   if (file === null) return { valid: false, reason: 'malformed' };
   const fault = await signatureFault(pem, file.claim);
-  return fault === null ? judgePayload(file.enc, checks) : { valid: false, reason: fault };
+  return fault === null ? validateLicensePayload(file.enc, checks) : { valid: false, reason: fault };
 }
 
 /** Verifies an answer of `validate`: its signature, and that it answers this question. */
 export async function verifyAnswer(
   answer: Readonly<Record<string, unknown>>,
   pems: readonly string[],
-  question: AskedLicense,
+  question: LicenseRequest,
 ): Promise<AnswerResult> {
-  const fault = await signatureFault(pems, claimOfAnswer(answer));
-  return fault === null ? judgeAnswer(answer, question) : { valid: false, reason: fault };
+  const fault = await signatureFault(pems, parseAnswerClaim(answer));
+  return fault === null ? validateLicenseAnswer(answer, question) : { valid: false, reason: fault };
 }

@@ -9,7 +9,7 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { pipeline } from 'node:stream/promises';
-import { canonicalKey, credentialName } from '../../../formats/license-key.js';
+import { normalizeLicenseKey, getCredentialName } from '../../../formats/license-key.js';
 import { isPackageUrl } from '../../../formats/platform.js';
 import type { Context } from '../context.js';
 import { reasonOf, textOf } from '../transport.js';
@@ -182,8 +182,8 @@ function get(
 
 /** As the access files have it (contract 40, access files). */
 function basicOf(licenseKey: string): string {
-  const key = canonicalKey(licenseKey);
-  return `Basic ${Buffer.from(`${credentialName(createHash('sha256').update(key).digest('hex'))}:${key}`).toString('base64')}`;
+  const key = normalizeLicenseKey(licenseKey);
+  return `Basic ${Buffer.from(`${getCredentialName(createHash('sha256').update(key).digest('hex'))}:${key}`).toString('base64')}`;
 }
 
 const sizeOf = (path: string): Promise<number> =>

@@ -5,8 +5,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { keysFollowed } from '../key-chain.js';
-import { verifyAnswer, verifyLicenseFile } from '../../../formats/license-file.js';
-import { machinePlatform } from '../../../formats/machine.js';
+import { verifyLicenseAnswer, verifyLicenseFile } from '../../../formats/license-file.js';
+import { detectMachinePlatform } from '../../../formats/machine.js';
 import { isSignedBy, readPublicKeyOrNull } from '../../../formats/signature.js';
 import type { Host } from '../host.js';
 import { FileStore } from './files.js';
@@ -19,10 +19,10 @@ export const nodeHost = (cacheDir: string): Host => ({
   exchange,
   kept: new FileStore(cacheDir),
   queued: new FileStore(join(cacheDir, 'aos-errors')),
-  platform: machinePlatform(),
+  platform: detectMachinePlatform(),
   identifyMachine: (project) => identifyMachine(project, cacheDir),
   sha256: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex')),
-  verifyAnswer: (answer, pems, question) => Promise.resolve(verifyAnswer(answer, pems, question)),
+  verifyAnswer: (answer, pems, question) => Promise.resolve(verifyLicenseAnswer(answer, pems, question)),
   verifyLicenseFile: (text, pems, checks) => Promise.resolve(verifyLicenseFile(text, pems, checks)),
   keysFollowed: (pinned, chain) =>
     keysFollowed(pinned, chain, {

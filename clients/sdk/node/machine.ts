@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { machineIdOf } from '../../../formats/machine-id.js';
-import { isInContainer, systemId } from '../../../formats/machine.js';
+import { deriveMachineId } from '../../../formats/machine-id.js';
+import { isInContainer, readSystemId } from '../../../formats/machine.js';
 import type { MachineIdentity } from '../host.js';
 import { removeFile } from './files.js';
 
@@ -14,7 +14,7 @@ export interface MachineSources {
 }
 
 const sourcesHere = (): MachineSources => ({
-  systemId,
+  systemId: readSystemId,
   isInContainer: () => isInContainer(process.env),
 });
 
@@ -28,9 +28,9 @@ export async function identifyMachine(
   sources: MachineSources = sourcesHere(),
 ): Promise<MachineIdentity> {
   const known = await sources.systemId();
-  if (known !== null) return { id: machineIdOf(project, known), isStable: true };
+  if (known !== null) return { id: deriveMachineId(project, known), isStable: true };
   const { text, isNew } = await keptId(folder);
-  return { id: machineIdOf(project, text), isStable: !isNew && !(await sources.isInContainer()) };
+  return { id: deriveMachineId(project, text), isStable: !isNew && !(await sources.isInContainer()) };
 }
 
 /** By a link, which fails where the name exists, so that processes that start together agree on one text. */

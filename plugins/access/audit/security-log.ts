@@ -5,7 +5,7 @@
  * rest.
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../../kernel/contract.js';
-import { networkOf } from '../../../lib/addresses.js';
+import { getClientNetwork } from '../../../lib/addresses.js';
 import type { Principal, Refusal } from '../../../ports/http.js';
 import { Audit } from './audit.js';
 import { Background } from '../background.js';
@@ -50,7 +50,7 @@ export class SecurityLog {
   ) {}
 
   note(seen: SecurityIncident): void {
-    const key = `${seen.event} ${networkOf(seen.address)} ${seen.target}`;
+    const key = `${seen.event} ${getClientNetwork(seen.address)} ${seen.target}`;
     const known = this.#window.get(key);
     if (known !== undefined) {
       known.more += 1;

@@ -5,7 +5,7 @@
  */
 import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { networkOf } from '../../../lib/addresses.js';
+import { getClientNetwork } from '../../../lib/addresses.js';
 import type { AccountInfo, CredentialCheck, LoginAttempts } from '../../../ports/domain/access.js';
 import type { PasswordHasher } from '../../../ports/hasher.js';
 import type { Role } from '../../../ports/http.js';
@@ -180,7 +180,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     from: { address: string; device?: string | undefined },
   ): string[] {
     const own = this.#getAccountKey(key, account, from.device);
-    return own.startsWith('device:') ? [own] : [own, `address:${networkOf(from.address)}`];
+    return own.startsWith('device:') ? [own] : [own, `address:${getClientNetwork(from.address)}`];
   }
 
   #getAccountKey(key: string, account: Account | null, device: string | undefined): string {

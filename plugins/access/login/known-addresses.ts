@@ -15,7 +15,7 @@ import {
   type Doc,
 } from '../../../kernel/contract.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
-import { networkOf } from '../../../lib/addresses.js';
+import { getClientNetwork } from '../../../lib/addresses.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { sha256 } from '../model/token.js';
 
@@ -66,4 +66,4 @@ export class KnownAddresses {
 }
 
 /** Stores neither name nor address in clear text. An address has no space. */
-const getAddressId = (key: string, address: string): string => sha256(`${networkOf(address)} ${key}`);
+const getAddressId = (key: string, address: string): string => sha256(`${getClientNetwork(address)} ${key}`);

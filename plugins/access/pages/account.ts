@@ -7,7 +7,7 @@ import { toAccountView } from '../model/account.js';
 import type { AccessServices } from '../services.js';
 import { DEVICE_COOKIE } from '../login/devices.js';
 import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions/sessions.js';
-import { browserName } from '../../../lib/text/browser-name.js';
+import { formatBrowserName } from '../../../lib/text/browser-name.js';
 import { readField, renderOnError, requireSession } from './form.js';
 
 const access = { session: 'member' } as const;
@@ -32,7 +32,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
       own_timezone: app.timezone,
       zones: Intl.supportedValuesOf('timeZone'),
       now: clock.iso(),
-      sessions: list.map((session) => Object.assign(session, { browser: browserName(session.user_agent) })),
+      sessions: list.map((session) => Object.assign(session, { browser: formatBrowserName(session.user_agent) })),
       ...problem,
     });
   };

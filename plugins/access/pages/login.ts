@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { readKeptForm } from '../../../lib/kept-form.js';
+import { decodeSavedForm } from '../../../lib/kept-form.js';
 import type { AccessServices } from '../services.js';
 import { DEVICE_COOKIE, DEVICE_SECONDS } from '../login/devices.js';
 import type { Browser, LoginStep } from '../login/login.js';
@@ -34,7 +34,7 @@ async function getRedirectTarget(
   { next, kept }: Way,
 ): Promise<Redirect | View> {
   if (!step.done) return new View('login-code', { title: 'Sign in', challenge: step.challenge, next, kept });
-  const form = kept === '' ? null : readKeptForm(kept, (text) => services.authenticator.csrf(text));
+  const form = kept === '' ? null : decodeSavedForm(kept, (text) => services.authenticator.csrf(text));
   const page = form === null ? null : await resumeForm(services, step.session, form);
   const flash = form !== null && page === null ? MISSING_FORM_MESSAGE : undefined;
   return (page === null ? Redirect.named(next, flash) : new Redirect(page))

@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { isFormOf, writtenIn, type KeptForm } from '../../../lib/kept-form.js';
+import { isFormOf, listWrittenFields, type KeptForm } from '../../../lib/kept-form.js';
 import { sha256 } from '../model/token.js';
 import type { AccessServices } from '../services.js';
 import { requireSession } from './form.js';
@@ -35,7 +35,7 @@ export const buildResumePages = ({ forms }: Pick<AccessServices, 'forms'>): Page
         path,
         first: found.first,
         fields: fields.map(([name, value]) => ({ name, value })),
-        shown: writtenIn(fields),
+        shown: listWrittenFields(fields),
       });
     },
   },

@@ -5,7 +5,7 @@
  * Nothing that looks only at text can find all of them.
  */
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../../kernel/contract.js';
-import { asCopied } from '../../../lib/unseen.js';
+import { listCopiedForms } from '../../../lib/unseen.js';
 import type { LiveTokens } from '../../../ports/domain/live-tokens.js';
 import { isLive, sha256, type TokenDoc } from '../model/token.js';
 
@@ -22,7 +22,7 @@ export class TokenFinder implements LiveTokens {
   ) {}
 
   async heldIn(text: string): Promise<boolean> {
-    const found = [...new Set(asCopied(text).flatMap((form) => form.match(TOKEN_PATTERN) ?? []))].map((secret) =>
+    const found = [...new Set(listCopiedForms(text).flatMap((form) => form.match(TOKEN_PATTERN) ?? []))].map((secret) =>
       sha256(secret),
     );
     for (let at = 0; at < found.length; at += BATCH_SIZE) {

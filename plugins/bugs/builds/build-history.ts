@@ -5,7 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { BuildCommit, BuildCommits, BuildHistory } from '../../../ports/domain/releases.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { versionIdentity } from '../../../lib/versions.js';
+import { getVersionIdentity } from '../../../lib/versions.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import { scrubText } from '../text/scrub-text.js';
 
@@ -23,13 +23,13 @@ export class KeptHistory implements BuildHistory {
 
   async keep(project: string, version: string, given: BuildCommits): Promise<BuildCommits> {
     const kept = keptOf(given);
-    const id = hashWithinProject(project, versionIdentity(version));
+    const id = hashWithinProject(project, getVersionIdentity(version));
     await this.deps.commits.bulk([{ put: { id, project, version, ...kept, stored_at: this.deps.clock.iso() } }]);
     return kept;
   }
 
   async of(project: string, version: string): Promise<BuildCommits | null> {
-    const found = await this.deps.commits.get(hashWithinProject(project, versionIdentity(version)));
+    const found = await this.deps.commits.get(hashWithinProject(project, getVersionIdentity(version)));
     return found && { range: found.range, commits: found.commits, truncated: found.truncated };
   }
 }

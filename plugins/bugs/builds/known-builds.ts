@@ -7,7 +7,7 @@ import type { PublishedBuild } from '../../../ports/domain/bugs.js';
 import type { PublishedVersions } from '../../../ports/domain/releases.js';
 import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
-import { compareVersions, isVersion, versionIdentity } from '../../../lib/versions.js';
+import { compareVersions, isVersion, getVersionIdentity } from '../../../lib/versions.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import { buildKey } from '../item/build-names.js';
@@ -27,7 +27,7 @@ export class KnownBuilds implements PublishedVersions {
    * may have build names of their own, and each name finds the release.
    */
   async add(project: string, { version, build, publication }: PublishedBuild): Promise<void> {
-    const key = versionIdentity(version);
+    const key = getVersionIdentity(version);
     const act = publication === undefined ? {} : { publication };
     const set = { project, version, version_key: key, build, ...act };
     // The first of several platforms, and the first of an act that is repeated, is when machines could have it.
@@ -47,7 +47,7 @@ export class KnownBuilds implements PublishedVersions {
   }
 
   async remove(project: string, version: string): Promise<void> {
-    const key = versionIdentity(version);
+    const key = getVersionIdentity(version);
     await this.deps.builds.bulk([
       { remove: { project, version_key: key } },
       { remove: { id: hashWithinProject(project, key) } },
@@ -58,7 +58,7 @@ export class KnownBuilds implements PublishedVersions {
   async matching(project: string, builds: readonly (string | null)[]): Promise<BuildDoc[]> {
     const texts = [...new Set(builds.filter((build) => build !== null))];
     if (texts.length === 0) return [];
-    const ids = texts.map((text) => hashWithinProject(project, versionIdentity(text)));
+    const ids = texts.map((text) => hashWithinProject(project, getVersionIdentity(text)));
     const keys = texts.map((text) => buildKey(project, text));
     const [byVersion, byName] = await Promise.all([
       this.deps.builds.find({ filter: { id: { in: ids } }, limit: ids.length }),
@@ -73,7 +73,8 @@ export class KnownBuilds implements PublishedVersions {
     const page = await this.deps.builds.find({ filter, sort: [['published_at', 'desc']], limit: PAGE });
     const first = new Map<string, Publish>();
     // From the newest on, so that the first time of a version stays.
-    for (const { version, published_at } of page.items) first.set(versionIdentity(version), { version, published_at });
+    for (const { version, published_at } of page.items)
+      first.set(getVersionIdentity(version), { version, published_at });
     return [...first.values()].toSorted((a, b) => (a.published_at < b.published_at ? 1 : -1));
   }
 

@@ -13,7 +13,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
-import { siteOf } from '../../../lib/addresses.js';
+import { getOperatorNetwork } from '../../../lib/addresses.js';
 import { readVersion } from '../../../lib/versions.js';
 import type { PublicEvidence, Report, VersionFaults } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -91,7 +91,7 @@ export class Faults implements VersionFaults {
   }
 
   #hash(item: string, { address }: Sender): string {
-    const text = `${item} ${siteOf(address ?? '')}`;
+    const text = `${item} ${getOperatorNetwork(address ?? '')}`;
     return createHmac('sha256', this.deps.senderKey).update(text).digest('base64url').slice(0, 12);
   }
 

@@ -9,7 +9,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
-import { pages } from '../../../lib/paging.js';
+import { iteratePages } from '../../../lib/paging.js';
 import { matches } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
@@ -127,7 +127,7 @@ export class Bulk {
   /** At most a page more than may be changed. */
   async #matching(filter: Filter): Promise<Target[]> {
     const targets: Target[] = [];
-    for await (const items of pages(this.deps.items, { filter, limit: PAGE })) {
+    for await (const items of iteratePages(this.deps.items, { filter, limit: PAGE })) {
       for (const { id, ref } of items) targets.push({ name: { id, ref }, item: { id, ref } });
       if (targets.length > MAX_MATCHES) break;
     }

@@ -4,7 +4,7 @@
  * between the two steps, the job `bugs.reconcile` finishes.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { all, pages } from '../../../lib/paging.js';
+import { all, iteratePages } from '../../../lib/paging.js';
 import type { ForgeOutcome, ReceivedPullRequest } from '../../../ports/domain/forge-changes.js';
 import { Closing } from '../builds/closing.js';
 import { SYSTEM_CALLER, type BugCaller } from '../caller.js';
@@ -57,7 +57,7 @@ export class Reviews {
   /** Finishes what a crash left between a request and its items. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const waiting = { pr_key: { gt: '' } };
-    for await (const page of pages(this.deps.items, {
+    for await (const page of iteratePages(this.deps.items, {
       filter: waiting,
       sort: [['pr_key', 'asc']],
       limit: BATCH_SIZE,

@@ -3,7 +3,7 @@
  * or a pattern that the message has. A split names it (contract 20, merge and split), and every later report of the
  * group is asked for it, so reading a value is cheap and linear. Pure.
  */
-import { linearPattern, type LinearPattern } from '../../../lib/text/linear-pattern.js';
+import { compileLinearPattern, type LinearPattern } from '../../../lib/text/linear-pattern.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { findFirstFrame } from './frames.js';
 import { normalizeFunction, normalizeOrigin } from './origin.js';
@@ -77,7 +77,7 @@ const compiled = new BoundedMap<LinearPattern>({ most: PATTERNS });
 export function compileMessagePattern(pattern: string): LinearPattern {
   const before = compiled.get(pattern);
   if (before !== undefined) return before;
-  const made = linearPattern(pattern, false);
+  const made = compileLinearPattern(pattern, false);
   compiled.set(pattern, made);
   return made;
 }

@@ -5,8 +5,8 @@
  * A report need not name a language. Each line shows its own (forms.ts), and the first frame of the text decides which
  * language's rule finds the crash. Rejected: skipping frames of libraries (the specification says first).
  */
-import { rustMachinery } from '../../../lib/text/rust-frames.js';
-import { innerError } from '../../../lib/text/wrapped-errors.js';
+import { findRustMachinery } from '../../../lib/text/rust-frames.js';
+import { findInnerError } from '../../../lib/text/wrapped-errors.js';
 import type { Form, LineKind } from './form.js';
 import { parseFrameLine, parseGenericFrame } from './forms.js';
 import { findCrashFrame } from './native-crashes.js';
@@ -55,7 +55,7 @@ export function findFirstFrame(stack: string): Pick<Frame, 'file' | 'function' |
 }
 
 /** The line from which the frames of the error stand that the trace's wrappers carry; 0: it has none. */
-const carriedFrom = (text: string): number => innerError(text)?.line ?? 0;
+const carriedFrom = (text: string): number => findInnerError(text)?.line ?? 0;
 
 /** Languages whose crash is the first frame with a file, whatever follows. */
 const DECIDED: ReadonlySet<LineKind> = new Set<LineKind>(['v8', 'java', 'dotnet', 'browser', 'generic']);
@@ -135,7 +135,7 @@ function withFile(frames: readonly Form[]): Form | null {
 /** The panic's own place where its text is there; else the first frame behind Rust's panic machinery. */
 function rustCrash(frames: readonly Form[], text: string): Form | null {
   if (text.includes('panicked at ')) return withFile(frames);
-  return withFile(frames.slice(rustMachinery(frames)));
+  return withFile(frames.slice(findRustMachinery(frames)));
 }
 
 /** The reported exception: PHP writes previous ones first, and `Next` before the reported one. */

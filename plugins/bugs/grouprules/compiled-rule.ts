@@ -1,7 +1,7 @@
 /** A grouping rule that is ready to be held against reports: patterns compiled, templates parsed. Pure. */
 import { cutText } from '../../../lib/text/cut-text.js';
-import { shortClass, titleOf } from '../../../lib/text/error-title.js';
-import { linearPattern, PatternProblem, type LinearPattern } from '../../../lib/text/linear-pattern.js';
+import { getShortClassName, titleOf } from '../../../lib/text/error-title.js';
+import { compileLinearPattern, PatternProblem, type LinearPattern } from '../../../lib/text/linear-pattern.js';
 import { isDefault } from '../grouping/key.js';
 import { normalizeFunction, normalizeOrigin } from '../grouping/origin.js';
 import type { GroupingRule, RuleBehaviour } from '../grouping/grouping-rule.js';
@@ -57,7 +57,7 @@ export function compileRule(rule: Pick<GroupingRule, 'id'> & RuleBehaviour): Com
     }
   };
   const { exception_class, message, origin, fingerprint, title } = rule;
-  const pattern = message === null ? null : noted('message', () => linearPattern(message, false));
+  const pattern = message === null ? null : noted('message', () => compileLinearPattern(message, false));
   const place = origin === null ? null : noted('origin', () => originForm(origin));
   const elements = fingerprint && noted('fingerprint', () => fingerprint.map(elementOf));
   const heading = title === null ? null : noted('title', () => parseTemplate(title));
@@ -123,7 +123,7 @@ function rendered(element: Element, subject: RuleSubject, groups: readonly strin
 function titled(heading: Template, subject: RuleSubject, groups: readonly string[]): string | null {
   const values = valuesOf(subject, groups, () => titleOf(null, subject.message));
   const named = (name: Parameters<TemplateValues['named']>[0]): string =>
-    name === 'class' ? shortClass(subject.exception_class) : values.named(name);
+    name === 'class' ? getShortClassName(subject.exception_class) : values.named(name);
   const line = heading
     .render({ ...values, named })
     .replace(/\s+/gu, ' ')

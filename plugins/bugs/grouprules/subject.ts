@@ -1,5 +1,5 @@
 /** A report as grouping rules see it; each value is computed once, and only where a rule asks for it. Pure. */
-import { shortClass } from '../../../lib/text/error-title.js';
+import { getShortClassName } from '../../../lib/text/error-title.js';
 import { getMaskedMessage, getOrigin, type GroupingInput } from '../grouping/key.js';
 import type { MaskOptions } from '../grouping/mask.js';
 
@@ -30,7 +30,7 @@ export class RuleSubject {
   /** The class as reported, and its last segment; none where no class is named. */
   get classes(): readonly string[] {
     return (this.#classes ??=
-      this.exception_class === '' ? [] : [this.exception_class, shortClass(this.exception_class)]);
+      this.exception_class === '' ? [] : [this.exception_class, getShortClassName(this.exception_class)]);
   }
 
   /** As the grouping key has it; empty where the report names none. */

@@ -4,7 +4,7 @@
  * call that loses to another one wastes a number.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { withPrints } from '../../../lib/text/distinct-sketch.js';
+import { addPrints } from '../../../lib/text/distinct-sketch.js';
 import { type BugDeps, DEPS } from '../deps.js';
 import { ChangeSet } from '../item/change-set.js';
 import { ClientRefs } from '../store/client-refs.js';
@@ -184,7 +184,7 @@ export class NewItems {
     const first = buildItemDocument(report, id, n, incoming.key, incoming, isOwn(incoming) ? kept.context : null);
     if (!isOwn(incoming)) first.overflow = true;
     if (incoming.person !== null)
-      Object.assign(first, toPeopleFields({ own: withPrints(null, [incoming.person]), merged: null }));
+      Object.assign(first, toPeopleFields({ own: addPrints(null, [incoming.person]), merged: null }));
     Object.assign(first, this.faults.begun(first, report));
     if (needsReferenceNote(ref)) first.inflight = { [ref.id]: 1 };
     const creator = report.reporter ?? report.reported_by;

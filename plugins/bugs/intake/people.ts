@@ -10,7 +10,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { withPrints, type Print } from '../../../lib/text/distinct-sketch.js';
+import { addPrints, type Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
@@ -79,7 +79,7 @@ export const addPeopleToCount = (count: Update, joining: JoiningPeople | null): 
 
 /** Null: the item's own sketch holds all of them. */
 export function findJoiningPeople(sketches: Sketches, prints: readonly Print[]): JoiningPeople | null {
-  const own = withPrints(sketches.own, prints);
+  const own = addPrints(sketches.own, prints);
   if (own === sketches.own) return null;
   return { filter: buildSketchFilter(sketches), set: { ...toPeopleFields({ ...sketches, own }) } };
 }

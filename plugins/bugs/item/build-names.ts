@@ -6,7 +6,13 @@
 import { invalid } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import type { ItemDoc } from './model.js';
-import { compareNamedVersions, isVersion, readVersion, versionIdentity, versionName } from '../../../lib/versions.js';
+import {
+  compareNamedVersions,
+  isVersion,
+  readVersion,
+  getVersionIdentity,
+  versionName,
+} from '../../../lib/versions.js';
 
 type StatedVersion = Pick<Report, 'app_version' | 'build_number'>;
 
@@ -14,7 +20,7 @@ type StatedVersion = Pick<Report, 'app_version' | 'build_number'>;
 export type Published = readonly { version: string; build: string | null; publication?: string }[];
 
 /** The key by which the index finds items that wait for a build. */
-export const buildKey = (project: string, build: string): string => `${project} ${versionIdentity(build)}`;
+export const buildKey = (project: string, build: string): string => `${project} ${getVersionIdentity(build)}`;
 
 /**
  * The version that a `resolved_in_build` names: its own, with its build number, or that of the release with this build
@@ -28,9 +34,9 @@ export function resolveVersion(build: string, published: Published): string | nu
 
 /** The release whose version equals the build, or that was published under this build name; undefined: none. */
 export function findRelease(build: string, published: Published): Published[number] | undefined {
-  const wanted = versionIdentity(build);
+  const wanted = getVersionIdentity(build);
   return published.find(
-    (r) => versionIdentity(r.version) === wanted || (r.build !== null && versionIdentity(r.build) === wanted),
+    (r) => getVersionIdentity(r.version) === wanted || (r.build !== null && getVersionIdentity(r.build) === wanted),
   );
 }
 

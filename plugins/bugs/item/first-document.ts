@@ -1,6 +1,6 @@
 /** The first document of an item, and the payload of an occurrence, from a report. Pure. */
 import { isoOf } from '../../../lib/time.js';
-import { urgencyOf } from '../../../lib/urgency.js';
+import { getUrgency } from '../../../lib/urgency.js';
 import type { Details, Report } from '../../../ports/domain/bugs.js';
 import { findFirstFrame } from '../grouping/frames.js';
 import { buildSearchText, findTransaction, buildWordsText } from '../text/search-text.js';
@@ -24,7 +24,7 @@ export interface Moment {
 
 /** How urgent its error_level makes a report; -1 when it has none. */
 export const getLevelRank = (report: Report): number =>
-  report.error_level ? getSeverityRank(urgencyOf(report.error_level, report.environment)) : -1;
+  report.error_level ? getSeverityRank(getUrgency(report.error_level, report.environment)) : -1;
 
 const refOf = ({ project }: Report, number: number): string => `${project}-${number}`;
 

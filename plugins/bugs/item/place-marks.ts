@@ -8,7 +8,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Update } from '../../../ports/store.js';
-import { versionIdentity } from '../../../lib/versions.js';
+import { getVersionIdentity } from '../../../lib/versions.js';
 
 export interface PlaceMarks {
   /** The newest versions, newest last; missing in items from before this field. */
@@ -22,7 +22,7 @@ export const MAX_MARKS = 50;
 
 const markOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 8);
 
-export const toVersionMark = (version: string): string => markOf(versionIdentity(version));
+export const toVersionMark = (version: string): string => markOf(getVersionIdentity(version));
 export const toHostMark = (host: string): string => markOf(host.trim());
 
 /** Where an occurrence was. */

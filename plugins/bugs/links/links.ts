@@ -13,7 +13,7 @@
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import { elapsed, hasElapsed } from '../../../lib/clock-skew.js';
-import { pages } from '../../../lib/paging.js';
+import { iteratePages } from '../../../lib/paging.js';
 import { StoreConflict } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -95,7 +95,11 @@ export class Links {
   /** Finishes what a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const left = elapsed('open_at', LEFTOVER_MS, this.deps.clock.now());
-    for await (const links of pages(this.deps.links, { filter: left, sort: [['open_at', 'asc']], limit: BATCH_SIZE })) {
+    for await (const links of iteratePages(this.deps.links, {
+      filter: left,
+      sort: [['open_at', 'asc']],
+      limit: BATCH_SIZE,
+    })) {
       for (const link of links) await this.#finish(link);
       if (signal?.aborted === true) return;
     }

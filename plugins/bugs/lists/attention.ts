@@ -6,8 +6,8 @@
  * quiet and hidden behind a flood of newer ones. When very many wait, all people share one look for two seconds.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { pages } from '../../../lib/paging.js';
-import { SharedReading } from '../../../lib/shared-reading.js';
+import { iteratePages } from '../../../lib/paging.js';
+import { CoalescedCache } from '../../../lib/shared-reading.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
 import { Leases } from '../claims/leases.js';
@@ -42,13 +42,13 @@ export interface NeedsAttention {
 
 @injectable()
 export class Attention {
-  readonly #reading: SharedReading<NeedsAttention>;
+  readonly #reading: CoalescedCache<NeedsAttention>;
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock'>,
     @inject(Leases) private readonly leases: Leases,
   ) {
-    this.#reading = new SharedReading(() => this.#look(), { ...READING, monotonic: () => deps.clock.monotonic() });
+    this.#reading = new CoalescedCache(() => this.#look(), { ...READING, monotonic: () => deps.clock.monotonic() });
   }
 
   /** The loudest first, alike ones as one. `total` counts all that wait, `fresh` all items of the last 24 hours. */
@@ -87,7 +87,7 @@ export class Attention {
     const found: ItemDoc[] = [];
     let looked = 0;
     const query = { filter: { status: 'open' }, sort: toItemSort('last_seen_at'), limit: BATCH_SIZE, damaged };
-    for await (const items of pages(this.deps.items, query)) {
+    for await (const items of iteratePages(this.deps.items, query)) {
       found.push(...items.filter(({ queue_key: key }) => queue.some((prefix) => key?.startsWith(prefix))));
       looked += items.length;
       if (looked >= SEEN_LAST || found.length >= LOOKED_AT) break;
@@ -98,7 +98,7 @@ export class Attention {
   /** The newest of the waiting items, read in pieces that block nobody. */
   async #newest(filter: Filter, most: number): Promise<ItemDoc[]> {
     const found: ItemDoc[] = [];
-    for await (const items of pages(this.deps.items, {
+    for await (const items of iteratePages(this.deps.items, {
       filter,
       sort: [['queue_key', 'desc']],
       limit: BATCH_SIZE,

@@ -7,9 +7,9 @@
  * every open item.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { pages } from '../../../lib/paging.js';
+import { iteratePages } from '../../../lib/paging.js';
 import { ReadCache } from '../../../lib/read-cache.js';
-import { SharedReading } from '../../../lib/shared-reading.js';
+import { CoalescedCache } from '../../../lib/shared-reading.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type {
   ChangedGroup,
@@ -78,7 +78,7 @@ function itemQuery({ sort: _order, limit: _limit, cursor: _page, q, ...filters }
 @injectable()
 export class Board implements ErrorGroups {
   readonly #totals: ReadCache<number>;
-  readonly #counts: SharedReading<Waiting>;
+  readonly #counts: CoalescedCache<Waiting>;
   #sums: { key: string; at: number; value: Promise<HourSums | null> } | null = null;
 
   constructor(
@@ -90,7 +90,7 @@ export class Board implements ErrorGroups {
   ) {
     const monotonic = (): number => deps.clock.monotonic();
     this.#totals = new ReadCache({ max: 200, ttlMs: FRESH_MS, now: monotonic });
-    this.#counts = new SharedReading(() => this.#count(), {
+    this.#counts = new CoalescedCache(() => this.#count(), {
       maxAgeMs: COUNT_AGE_MS,
       monotonic,
       isSmall: ({ open, resolved }) => open + resolved <= MANY,
@@ -259,7 +259,7 @@ export class Board implements ErrorGroups {
     let complete = true;
     // The lists and health tell of what is damaged.
     const damaged = (): void => void (complete = false);
-    for await (const items of pages(this.deps.items, {
+    for await (const items of iteratePages(this.deps.items, {
       filter,
       sort: toItemSort('last_seen_at'),
       limit: BATCH_SIZE,

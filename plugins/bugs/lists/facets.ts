@@ -1,6 +1,6 @@
 /** Where an occurrence happened: what the spread of an item counts, and by what its occurrences are filtered. Pure. */
-import { browserOf } from '../../../lib/text/browser-name.js';
-import { versionIdentity } from '../../../lib/versions.js';
+import { detectBrowser } from '../../../lib/text/browser-name.js';
+import { getVersionIdentity } from '../../../lib/versions.js';
 import type { Json } from '../../../ports/store.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 
@@ -42,8 +42,8 @@ export function matchesFacets({ app_version, environment, host, browser, tags }:
 /** Equal versions are one: `1.3` finds `1.3.0`. */
 function isVersionAmong(wanted: string[] | undefined, version: string | null): boolean {
   if (wanted === undefined || wanted.length === 0) return true;
-  const own = version === null ? null : versionIdentity(version);
-  return wanted.some((one) => versionIdentity(one) === own);
+  const own = version === null ? null : getVersionIdentity(version);
+  return wanted.some((one) => getVersionIdentity(one) === own);
 }
 
 /** The browser that the context names by itself, or by a `User-Agent`. */
@@ -54,7 +54,7 @@ function browserIn(context: Json | undefined): string | null {
     headerIn(valueAt(context, 'request', 'headers'), 'user-agent') ??
     textAt(context, 'attributes', 'user_agent.original') ??
     textAt(context, 'user_agent');
-  return agent === null ? null : browserOf(agent);
+  return agent === null ? null : detectBrowser(agent);
 }
 
 /** Headers are a map, or a list of pairs. */

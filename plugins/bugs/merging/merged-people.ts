@@ -4,7 +4,7 @@
  * items whenever one joins or leaves: so a split leaves nothing behind, and a repeat after a crash changes nothing.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { joined } from '../../../lib/text/distinct-sketch.js';
+import { mergeSketches } from '../../../lib/text/distinct-sketch.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { toPeopleFields, getSketches, buildSketchFilter } from '../store/people.js';
 import { findDuplicateChain, findDuplicateTree } from './chain.js';
@@ -40,7 +40,7 @@ export class MergedPeople {
   async #merged(itemId: string): Promise<string | null> {
     let merged: string | null = null;
     for (const id of await findDuplicateTree(this.deps.items, itemId)) {
-      if (id !== itemId) merged = joined(merged, (await this.deps.items.get(id))?.people_sketch ?? null);
+      if (id !== itemId) merged = mergeSketches(merged, (await this.deps.items.get(id))?.people_sketch ?? null);
     }
     return merged;
   }

@@ -1,6 +1,6 @@
 /** /bugs: every item, with the filters in the address (contract 80). */
 import { View, zoneOf, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
-import { headlineOf } from '../../../lib/text/error-title.js';
+import { toHeadline } from '../../../lib/text/error-title.js';
 import { grouped } from '../../../lib/text/grouped.js';
 import type { ItemAction } from '../../../ports/domain/bugs.js';
 import { toBugCaller } from '../caller.js';
@@ -209,7 +209,7 @@ export async function listView(
   return new View('bugs', {
     items: page.items.map((item) =>
       // Added to the row, which is this page's own: a spread of so many fields costs ten times as much.
-      Object.assign(item, headlineOf(item.title, item.exception_class), { mute: muting.href?.(item) ?? null }),
+      Object.assign(item, toHeadline(item.title, item.exception_class), { mute: muting.href?.(item) ?? null }),
     ),
     mute: muting.mute,
     spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),

@@ -1,6 +1,6 @@
 /** The dashboard's cards of the bug tracker: items that need a person, and the last 30 days. */
 import { View, type PanelSpec } from '../../../kernel/contract.js';
-import { headlineOf } from '../../../lib/text/error-title.js';
+import { toHeadline } from '../../../lib/text/error-title.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Board } from '../lists/board.js';
 import type { Concern } from '../lists/concerns.js';
@@ -61,7 +61,7 @@ function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string
     agent: claim?.agent ?? null,
   };
   if (alike === 1 || item.exception_class === null) {
-    const { message, kind } = headlineOf(title, item.exception_class);
+    const { message, kind } = toHeadline(title, item.exception_class);
     return { ...row, title: message, kind, href: `/bugs/${ref}` };
   }
   const search = new URLSearchParams({ status, project, exception_class: item.exception_class, muted: 'false' });

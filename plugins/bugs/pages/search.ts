@@ -2,7 +2,7 @@
  * Items for the search: a ref in any case leads to its item, and so does a reporter's own `client_ref`; words are
  * searched as in the list.
  */
-import { headlineOf } from '../../../lib/text/error-title.js';
+import { toHeadline } from '../../../lib/text/error-title.js';
 import type { SearchAct, SearchProvider } from '../../../ports/domain/search.js';
 import type { BugDeps } from '../deps.js';
 import { findIdsByClientRef } from '../store/by-client-ref.js';
@@ -61,7 +61,7 @@ export const itemSearch = (parts: Parts): SearchProvider => ({
     const filter = toItemFilter(await addNamedItems(parts, { q: [text] }));
     const page = await parts.items.find({ filter, sort: toItemSort(), limit });
     return page.items.map(({ ref, title, exception_class, status, muted }) => {
-      const { message, kind } = headlineOf(title, exception_class);
+      const { message, kind } = toHeadline(title, exception_class);
       const detail = [ref, kind, muted ? 'muted' : null].filter(Boolean).join(' · ');
       return { title: message, href: `/bugs/${ref}`, detail, state: status };
     });

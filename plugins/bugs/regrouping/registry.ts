@@ -4,7 +4,7 @@
  */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
-import { changedFields, type ChangedFields } from '../../../lib/changed-fields.js';
+import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { toBugCaller, checkProjectAccess } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -91,7 +91,7 @@ export class GroupingRules {
     if (was === null) return;
     const changed = given.filter((name) => !isSame(name, was, is));
     if (changed.length > 0)
-      await this.#record(principal, actionOf(changed, is), project, is, changedFields(was, is, changed));
+      await this.#record(principal, actionOf(changed, is), project, is, findChangedFields(was, is, changed));
   }
 
   /** Groups that it made stay; later reports are grouped without it. @throws ServiceError not_found */

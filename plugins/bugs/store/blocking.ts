@@ -10,7 +10,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { elapsed } from '../../../lib/clock-skew.js';
-import { pages } from '../../../lib/paging.js';
+import { iteratePages } from '../../../lib/paging.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { isFinished } from '../item/transitions.js';
 import type { ChangeSet } from '../item/change-set.js';
@@ -60,12 +60,16 @@ export class Blocking {
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { items, clock } = this.deps;
     const left = elapsed('relink_at', LEFTOVER_MS, clock.now());
-    for await (const page of pages(items, { filter: left, sort: [['relink_at', 'asc']], limit: BATCH_SIZE })) {
+    for await (const page of iteratePages(items, { filter: left, sort: [['relink_at', 'asc']], limit: BATCH_SIZE })) {
       for (const item of page) await this.spread(item);
       if (signal?.aborted === true) return;
     }
     const waiting = { 'blocked.at': { gt: '' } };
-    for await (const page of pages(items, { filter: waiting, sort: [['blocked.at', 'asc']], limit: BATCH_SIZE })) {
+    for await (const page of iteratePages(items, {
+      filter: waiting,
+      sort: [['blocked.at', 'asc']],
+      limit: BATCH_SIZE,
+    })) {
       const blockers = await this.#open(page.flatMap(({ blocked }) => blocked?.by ?? []));
       const free = page.filter(({ blocked }) => blocked?.by.some((id) => !blockers.has(id)) === true);
       for (const { id } of free) await this.decide(id);

@@ -1,6 +1,6 @@
 /** The fields of an item that say how many people its reports named (contract 21, people affected). Pure. */
 import { createHmac } from 'node:crypto';
-import { estimateOf, joined, printOf, type Print } from '../../../lib/text/distinct-sketch.js';
+import { estimateDistinct, mergeSketches, toPrint, type Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter } from '../../../ports/store.js';
 import type { ItemDoc } from '../item/model.js';
 
@@ -22,9 +22,9 @@ export const isSame = (a: Sketches, b: Sketches): boolean => a.own === b.own && 
 
 /** The fields as they are stored: one of nobody is left out. */
 export function toPeopleFields({ own, merged }: Sketches): Pick<ItemDoc, 'people' | 'people_sketch' | 'people_merged'> {
-  const all = joined(own, merged);
+  const all = mergeSketches(own, merged);
   return {
-    ...(all !== null && { people: estimateOf(all) }),
+    ...(all !== null && { people: estimateDistinct(all) }),
     ...(own !== null && { people_sketch: own }),
     ...(merged !== null && { people_merged: merged }),
   };
@@ -39,6 +39,6 @@ export class Persons {
   constructor(private readonly key: Buffer) {}
 
   printOf(project: string, user: string): Print {
-    return printOf(createHmac('sha256', this.key).update(`${project}\u001f${user}`).digest());
+    return toPrint(createHmac('sha256', this.key).update(`${project}\u001f${user}`).digest());
   }
 }

@@ -5,8 +5,8 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { asCopied } from '../../../lib/unseen.js';
-import { fieldsWithLiveTokens, HOLDS_LIVE_TOKEN } from '../../../ports/domain/live-tokens.js';
+import { listCopiedForms } from '../../../lib/unseen.js';
+import { findLiveTokenFields, HOLDS_LIVE_TOKEN } from '../../../ports/domain/live-tokens.js';
 import type { Sort } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashClaimToken } from '../item/lease.js';
@@ -55,7 +55,7 @@ export class SecretGuard {
   }
 
   async #refuse(fields: Readonly<Record<string, unknown>>): Promise<void> {
-    const wrong = await fieldsWithLiveTokens(this.deps.liveTokens, fields);
+    const wrong = await findLiveTokenFields(this.deps.liveTokens, fields);
     for (const [name, value] of Object.entries(fields)) {
       const text = [value]
         .flat()
@@ -72,7 +72,7 @@ export class SecretGuard {
   }
 
   async #holdsClaim(text: string): Promise<boolean> {
-    const [seen = text] = asCopied(text);
+    const [seen = text] = listCopiedForms(text);
     // Both forms are searched: an unseen character may divide a token, or divide it from its neighbours.
     const found = [text, ...(seen === text ? [] : [seen])].flatMap((one) => one.match(CLAIM_TOKEN) ?? []);
     const hashes = [...new Set([...found, ...overLines(seen)])].map(hashClaimToken);

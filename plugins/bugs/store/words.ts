@@ -8,7 +8,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { elapsed } from '../../../lib/clock-skew.js';
-import { pages } from '../../../lib/paging.js';
+import { iteratePages } from '../../../lib/paging.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
@@ -51,7 +51,7 @@ export class Words {
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { items, clock } = this.deps;
     const left = elapsed('words_at', LEFTOVER_MS, clock.now());
-    for await (const page of pages(items, { filter: left, sort: [['words_at', 'asc']], limit: BATCH_SIZE })) {
+    for await (const page of iteratePages(items, { filter: left, sort: [['words_at', 'asc']], limit: BATCH_SIZE })) {
       for (const { id } of page) await this.refresh(id);
       if (signal?.aborted === true) return;
     }

@@ -12,7 +12,7 @@
  * Rejected: entropy (hashes and ids are what error texts are made of), and scrubbing when shown (then it is on disk).
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { asSeen } from '../../../lib/unseen.js';
+import { toSeenText } from '../../../lib/unseen.js';
 import { scrubHooks, scrubKnownTokens, TOKEN_HINT } from './known-tokens.js';
 
 export const SCRUBBED = '[scrubbed]';
@@ -192,7 +192,7 @@ const clean = new BoundedMap<true>({ most: 1_000 });
 const MAX_CACHED_LENGTH = 16_384;
 
 const isSuspect = (text: string): boolean =>
-  text.length > SHORT || SUSPECT.test(text) || TOKEN_HINT.test(text) || asSeen(text) !== text;
+  text.length > SHORT || SUSPECT.test(text) || TOKEN_HINT.test(text) || toSeenText(text) !== text;
 
 /** The text without secrets; the same text when there are none. */
 export function scrubText(text: string): string {
@@ -209,10 +209,10 @@ export function scrubText(text: string): string {
  */
 function scrubUntilWhole(text: string): string {
   const whole = scrubUntilSame(text);
-  const seen = asSeen(text);
+  const seen = toSeenText(text);
   if (seen === text) return whole;
   const scrubbed = scrubUntilSame(seen);
-  return scrubbed === asSeen(whole) ? whole : scrubbed;
+  return scrubbed === toSeenText(whole) ? whole : scrubbed;
 }
 
 function scrubUntilSame(text: string): string {
@@ -267,6 +267,6 @@ function scrubNamed(text: string, lower: string): string {
 
 /** Whether the text holds a secret, except for long numbers. */
 export function containsCredential(text: string): boolean {
-  const seen = asSeen(text);
+  const seen = toSeenText(text);
   return scrubCredentials(text) !== text || (seen !== text && scrubCredentials(seen) !== seen);
 }

@@ -4,7 +4,7 @@
  * value when nothing was found.
  */
 import { createHash } from 'node:crypto';
-import { asSeen } from '../../../lib/unseen.js';
+import { toSeenText } from '../../../lib/unseen.js';
 import type { Details, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
@@ -40,7 +40,7 @@ const SHORT_KEY = /(?:^|[^A-Za-z])[pP][sS]?[wW](?:[^A-Za-z]|$)|[a-z]P[wW](?![a-z
 
 /** Whether the value under this key of an object is a secret, whatever it looks like. */
 export function isSecretKey(key: string): boolean {
-  const seen = asSeen(key.slice(0, 200));
+  const seen = toSeenText(key.slice(0, 200));
   const plain = seen.toLowerCase().replace(/[^a-z0-9]/g, '');
   return SECRET_KEY.test(plain) || SECRET_KEYS.has(plain) || plain.endsWith('token') || SHORT_KEY.test(seen);
 }

@@ -2,7 +2,7 @@
  * Cuts to a limit instead of refusing, because a cut report is better than none (contract 21, intake). Limits count
  * characters (code points). A value that fits is not copied. Pure.
  */
-import { sizeOf } from '../../../lib/json/json-size.js';
+import { getJsonSize } from '../../../lib/json/json-size.js';
 import { cutText, isHigh, isLow } from '../../../lib/text/cut-text.js';
 import type { Json } from '../../../ports/store.js';
 
@@ -44,7 +44,7 @@ function fit(value: Json, limit: number): Json | undefined {
     if (value.length <= MAX_LENGTH && value.length + 2 <= limit) return value;
     return limit >= MIN_LENGTH ? cutText(value, Math.min(limit - 2, MAX_LENGTH)) : undefined;
   }
-  if (value === null || typeof value !== 'object') return sizeOf(value, limit) <= limit ? value : undefined;
+  if (value === null || typeof value !== 'object') return getJsonSize(value, limit) <= limit ? value : undefined;
   if (limit < 2) return undefined;
   let room = limit - 1;
   if (Array.isArray(value)) {
@@ -53,7 +53,7 @@ function fit(value: Json, limit: number): Json | undefined {
       const part = fit(element, room - 1);
       if (part === undefined) break;
       kept.push(part);
-      room -= sizeOf(part, room) + 1;
+      room -= getJsonSize(part, room) + 1;
     }
     return kept;
   }
@@ -62,14 +62,14 @@ function fit(value: Json, limit: number): Json | undefined {
     const part = fit(value[key] ?? null, room - key.length - 4);
     if (part === undefined) break;
     kept.push([key, part]);
-    room -= sizeOf(part, room) + key.length + 4;
+    room -= getJsonSize(part, room) + key.length + 4;
   }
   return Object.fromEntries(kept);
 }
 
 /** The object, or as many of its members as fit into `limit` characters of JSON, in their order. */
 export function cutObject(value: { [key: string]: Json }, limit: number): { [key: string]: Json } {
-  return sizeOf(value, limit) <= limit ? value : (fit(value, limit) as { [key: string]: Json });
+  return getJsonSize(value, limit) <= limit ? value : (fit(value, limit) as { [key: string]: Json });
 }
 
 /** The newest elements: at most `count` from the end, and no more than fit into `limit` characters of JSON. */
@@ -77,7 +77,7 @@ export function cutNewest(list: Json[], count: number, limit: number): Json[] {
   let from = list.length;
   let size = 1;
   while (from > 0 && list.length - from < count) {
-    size += sizeOf(list[from - 1] ?? null, limit - size) + 1;
+    size += getJsonSize(list[from - 1] ?? null, limit - size) + 1;
     if (size > limit) break;
     from--;
   }

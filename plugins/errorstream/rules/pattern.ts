@@ -3,7 +3,7 @@
  * (lib/text/linear-pattern.ts), so no pattern can hang.
  */
 import type { ServiceError } from '../../../kernel/errors.js';
-import { linearPattern, PatternProblem, type LinearPattern } from '../../../lib/text/linear-pattern.js';
+import { compileLinearPattern, PatternProblem, type LinearPattern } from '../../../lib/text/linear-pattern.js';
 import { refusal } from '../errors.js';
 import type { MatchType, Matching } from './rule.js';
 import { listClassNames, listSubjectTexts, type Subject } from './subject.js';
@@ -71,7 +71,7 @@ export function compile(rule: Matching): Pattern {
 
 function compiled({ pattern, case_sensitive }: Matching): LinearPattern {
   try {
-    return linearPattern(pattern, case_sensitive);
+    return compileLinearPattern(pattern, case_sensitive);
   } catch (error) {
     if (!(error instanceof PatternProblem)) throw error;
     throw refused(error.message);

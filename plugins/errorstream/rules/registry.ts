@@ -1,5 +1,5 @@
 /** The ignore rules and their operations, shared by the API and the pages (contract 21, ignore rules). */
-import { changedFields, type ChangedFields } from '../../../lib/changed-fields.js';
+import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import {
   conflict,
@@ -138,7 +138,13 @@ export class Registry {
     if (written === null) throw notFound('ignore rule with this id');
     await this.book.changed();
     if (settles) await this.reconciler.now(written.doc);
-    await this.#record(principal, actionOf(set), written.doc, {}, changedFields(before, written.doc, Object.keys(set)));
+    await this.#record(
+      principal,
+      actionOf(set),
+      written.doc,
+      {},
+      findChangedFields(before, written.doc, Object.keys(set)),
+    );
     return toRuleView(written.doc);
   }
 

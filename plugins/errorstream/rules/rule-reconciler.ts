@@ -7,7 +7,7 @@
  * still use the old rule, and it finishes the work after a crash.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { each, pages } from '../../../lib/paging.js';
+import { each, iteratePages } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Find } from '../../../ports/store.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
@@ -73,7 +73,7 @@ export class RuleReconciler {
     const pattern = compile(rule);
     const ruled = { find: (page: object = {}) => muting.page({ ...page, muted_by: rule.id, limit: BATCH_SIZE }) };
     signal?.throwIfAborted();
-    for await (const items of pages(ruled, {})) {
+    for await (const items of iteratePages(ruled, {})) {
       await Promise.all(
         items.map((item) =>
           pattern.admits(item) && pattern.test(new Texts(item))

@@ -1,5 +1,5 @@
 /** The input of an ignore rule: an incoming report, or a stored group (contract 21, match text). Pure. */
-import { shortClass } from '../../../lib/text/error-title.js';
+import { getShortClassName } from '../../../lib/text/error-title.js';
 
 export interface Subject {
   title: string;
@@ -19,5 +19,5 @@ export function listSubjectTexts({ title, error_message, exception_class }: Subj
 /** The class as reported, and its last segment: a pattern may name either. */
 export function listClassNames(name: string | null | undefined): string[] {
   if (name === null || name === undefined || name.trim() === '') return [];
-  return [...new Set([name.trim(), shortClass(name)])];
+  return [...new Set([name.trim(), getShortClassName(name)])];
 }

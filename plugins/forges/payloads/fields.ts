@@ -1,6 +1,6 @@
 /** Reading a parsed body of a stranger: each question gives a value of its kind, or none. Pure. */
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { normalizedTime } from '../../../lib/time.js';
+import { normalizeTime } from '../../../lib/time.js';
 import { MAX_TEXT_CHARACTERS } from '../mentions.js';
 
 export type ForgePayload = Readonly<Record<string, unknown>>;
@@ -50,5 +50,5 @@ export function parsePageUrl(value: unknown): string | null {
 
 /** GitLab writes `2026-09-21 14:13:20 UTC` too. */
 export function parseTime(value: unknown): string | null {
-  return typeof value === 'string' && value.length <= 40 ? normalizedTime(value) : null;
+  return typeof value === 'string' && value.length <= 40 ? normalizeTime(value) : null;
 }

@@ -2,13 +2,13 @@
 import joi from 'joi';
 import { created, invalid, Reply, stated, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import type { NewLicense, LicenseFields, LicenseQuery } from '../model/fields.js';
-import { changeBody, createBody, emptied } from '../model/fields.js';
+import { changeBody, createBody, normalizeEmptyFields } from '../model/fields.js';
 import type { Licenses } from '../licenses/licenses.js';
 import type { LicenseMove } from '../model/states.js';
-import { activationView } from '../model/view.js';
+import { toActivationView } from '../model/view.js';
 import { MACHINE_MOVES, type Activations, type MachineMove } from '../machines/activations.js';
 import type { ActivationState } from '../model/documents.js';
-import { csvOf } from './csv.js';
+import { buildLicenseCsv } from './csv.js';
 import {
   activationAnswer,
   activationPage,
@@ -21,9 +21,9 @@ import {
   licenseAnswer,
   licensePage,
   licensesQuery,
-  madeAnswer,
-  madeMany,
-  oneParams,
+  createdAnswer,
+  createdManyAnswer,
+  licenseParams,
   reasonBody,
   refParams,
 } from './schemas.js';
@@ -76,7 +76,7 @@ function lists(licenses: Licenses): RouteSpec[] {
       input: { query: csvQuery },
       output: stated({ contentMediaType: 'text/csv' }, joi.string()),
       handle: async ({ principal, query }) =>
-        text(await csvOf(licenses, principal, query), 'text/csv; charset=utf-8')
+        text(await buildLicenseCsv(licenses, principal, query), 'text/csv; charset=utf-8')
           .header('cache-control', 'no-store')
           .header('content-disposition', 'attachment; filename="licenses.csv"'),
     },
@@ -86,7 +86,7 @@ function lists(licenses: Licenses): RouteSpec[] {
       operationId: 'getLicense',
       summary: 'One license',
       access: READ,
-      input: { params: oneParams },
+      input: { params: licenseParams },
       output: licenseAnswer,
       handle: async (request) => ({ license: await licenses.show(request.principal, idOf(request)) }),
     },
@@ -105,9 +105,9 @@ function changes(licenses: Licenses): RouteSpec[] {
         'With a `client_ref` that the product has, 200 with that license and its key: a repeated call does no harm. With `count` so many alike are made, and answered as `items`.',
       access: MANAGE,
       input: { body: createBody },
-      output: { 200: madeAnswer, 201: madeMany },
+      output: { 200: createdAnswer, 201: createdManyAnswer },
       handle: async ({ principal, body }) => {
-        const { count, project, ...input } = emptied(body as NewLicense & { project?: string });
+        const { count, project, ...input } = normalizeEmptyFields(body as NewLicense & { project?: string });
         if (project !== undefined && project !== input.product) throw invalid({ project: 'is the product' });
         if (count !== undefined) {
           const items = (await licenses.createMany(principal, input, count)).map(({ license, key }) => ({
@@ -127,10 +127,10 @@ function changes(licenses: Licenses): RouteSpec[] {
       errors: ['final_state', 'conflict'],
       summary: 'Change a license; only what is given changes',
       access: MANAGE,
-      input: { params: oneParams, body: changeBody },
+      input: { params: licenseParams, body: changeBody },
       output: licenseAnswer,
       handle: async (request) => {
-        const fields = emptied(request.body as LicenseFields);
+        const fields = normalizeEmptyFields(request.body as LicenseFields);
         return { license: await licenses.change(request.principal, idOf(request), fields) };
       },
     },
@@ -141,7 +141,7 @@ function changes(licenses: Licenses): RouteSpec[] {
       errors: ['final_state'],
       summary: 'Give a license another end',
       access: MANAGE,
-      input: { params: oneParams, body: extendBody },
+      input: { params: licenseParams, body: extendBody },
       output: licenseAnswer,
       handle: async (request) => {
         const { expires_at } = request.body as { expires_at: string | null };
@@ -192,7 +192,7 @@ function moves(licenses: Licenses): RouteSpec[] {
       path: `${BASE}/{id}/${move}`,
       operationId: `${move}License`,
       summary,
-      input: { params: oneParams, body: reasonBody, optionalBody: true },
+      input: { params: licenseParams, body: reasonBody, optionalBody: true },
       handle: async (request) => ({
         license: await licenses.move(request.principal, idOf(request), move, reasonOf(request.body)),
       }),
@@ -202,7 +202,7 @@ function moves(licenses: Licenses): RouteSpec[] {
       path: `${BASE}/{id}/deactivate`,
       operationId: 'deactivateLicense',
       summary: 'Switch a license off; with `permanent` revoke it',
-      input: { params: oneParams, body: deactivationBody, optionalBody: true },
+      input: { params: licenseParams, body: deactivationBody, optionalBody: true },
       handle: async (request) => {
         const permanent = (request.body as { permanent?: boolean } | null)?.permanent === true;
         const move = permanent ? 'revoke' : 'deactivate';
@@ -228,11 +228,11 @@ function machines(activations: Activations): RouteSpec[] {
       summary: 'The machines of a license, the first seen first',
       access: READ,
       strictQuery: true,
-      input: { params: oneParams, query: activationsQuery },
+      input: { params: licenseParams, query: activationsQuery },
       output: activationPage,
       handle: async (request) => {
         const query = request.query as unknown as { status?: ActivationState; limit: number; cursor?: string };
-        return paged(await activations.page(request.principal, idOf(request), query), query, activationView);
+        return paged(await activations.page(request.principal, idOf(request), query), query, toActivationView);
       },
     },
     ...MACHINE_MOVES.map((move): RouteSpec => ({
@@ -246,7 +246,7 @@ function machines(activations: Activations): RouteSpec[] {
       output: activationAnswer,
       handle: async (request) => {
         const activation = await activations.move(request.principal, idOf(request), request.params['aid'] ?? '', move);
-        return { activation: activationView(activation) };
+        return { activation: toActivationView(activation) };
       },
     })),
   ];

@@ -1,7 +1,7 @@
 /** Writes licenses as CSV (RFC 4180), keys masked. A spreadsheet never runs a cell as a formula. */
 import type { Principal } from '../../../kernel/contract.js';
-import { withoutFormulas } from '../../../lib/text/csv.js';
-import { pages } from '../../../lib/paging.js';
+import { escapeFormula } from '../../../lib/text/csv.js';
+import { iteratePages } from '../../../lib/paging.js';
 import type { LicenseQuery } from '../model/fields.js';
 import type { Licenses } from '../licenses/licenses.js';
 import type { LicenseView } from '../model/view.js';
@@ -28,21 +28,25 @@ const COLUMNS = [
 const PAGE = 1_000;
 
 /** Writes one cell: a `'` disarms a formula, quotes follow RFC 4180. */
-export function cell(value: LicenseView[keyof LicenseView]): string {
+export function formatCsvCell(value: LicenseView[keyof LicenseView]): string {
   if (value === null) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  const safe = typeof value === 'number' || typeof value === 'boolean' ? text : withoutFormulas(text);
+  const safe = typeof value === 'number' || typeof value === 'boolean' ? text : escapeFormula(text);
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-const row = (license: LicenseView): string => COLUMNS.map((name) => cell(license[name])).join(',');
+const row = (license: LicenseView): string => COLUMNS.map((name) => formatCsvCell(license[name])).join(',');
 
-export async function csvOf(licenses: Licenses, principal: Principal, query: Partial<LicenseQuery>): Promise<string> {
+export async function buildLicenseCsv(
+  licenses: Licenses,
+  principal: Principal,
+  query: Partial<LicenseQuery>,
+): Promise<string> {
   const lines: string[] = [COLUMNS.join(',')];
   const list = {
     find: ({ after = null }: { after?: string | null } = {}) =>
       licenses.page(principal, { ...query, limit: PAGE, ...(after !== null && { cursor: after }) }),
   };
-  for await (const items of pages(list, {})) lines.push(...items.map(row));
+  for await (const items of iteratePages(list, {})) lines.push(...items.map(row));
   return `${lines.join('\r\n')}\r\n`;
 }

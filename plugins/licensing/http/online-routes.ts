@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { Reply, text, type RouteSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { activationView } from '../model/view.js';
+import { toActivationView } from '../model/view.js';
 import type { LicenseStatus } from '../../../formats/license-status.js';
 import { MESSAGES } from '../online/judgement.js';
-import type { Deactivation, MachineDetails, Online, OnlineQuestion } from '../online/online.js';
+import type { Deactivation, MachineDetails, LicenseValidator, ValidationRequest } from '../online/online.js';
 import { deactivateBody, fileBody, validateBody, noKeyInQuery, noQuery, validateQuery } from '../online/questions.js';
 import type { Signing } from '../online/signing.js';
 import { deactivateAnswer, pubkeyAnswer, pubkeyQuery, validateAnswer } from './schemas.js';
@@ -28,16 +28,16 @@ const ASKED_WITH_KEY: NonNullable<RouteSpec['limits']> = {
   proves: ({ method, body, query }, answer) => {
     const state = answer instanceof Reply && typeof answer.body === 'object' ? answer.body : null;
     if (state !== null && 'status' in state && state.status === 'invalid') return null;
-    const { license_key } = (method === 'POST' ? body : query) as OnlineQuestion;
+    const { license_key } = (method === 'POST' ? body : query) as ValidationRequest;
     return `license ${createHash('sha256').update(license_key).digest('base64')}`;
   },
 };
 
-export function onlineRoutes(online: Online, signing: Signing): RouteSpec[] {
+export function validationRoutes(online: LicenseValidator, signing: Signing): RouteSpec[] {
   return [...validation(online), deactivation(online), files(online), publicKey(signing)];
 }
 
-function validation(online: Online): RouteSpec[] {
+function validation(online: LicenseValidator): RouteSpec[] {
   const shared = {
     path: `${BASE}/validate`,
     access: 'public',
@@ -56,7 +56,7 @@ function validation(online: Online): RouteSpec[] {
       input: { query: noKeyInQuery, body: validateBody },
       strictQuery: false,
       handle: async ({ body, warnings }) => {
-        const { license_key, ...question } = body as OnlineQuestion;
+        const { license_key, ...question } = body as ValidationRequest;
         return unstored(200, await online.validate(license_key, question, { takesSeat: true, warnings }));
       },
     },
@@ -84,7 +84,7 @@ function validation(online: Online): RouteSpec[] {
   ];
 }
 
-function deactivation(online: Online): RouteSpec {
+function deactivation(online: LicenseValidator): RouteSpec {
   return {
     method: 'POST',
     path: `${BASE}/deactivate`,
@@ -108,12 +108,12 @@ function deactivation(online: Online): RouteSpec {
         return unstored(409, { status: done.refused, message });
       }
       const { activation } = done;
-      return unstored(200, { ...done, activation: activation === null ? null : activationView(activation) });
+      return unstored(200, { ...done, activation: activation === null ? null : toActivationView(activation) });
     },
   };
 }
 
-function files(online: Online): RouteSpec {
+function files(online: LicenseValidator): RouteSpec {
   return {
     method: 'POST',
     path: `${BASE}/file`,
@@ -127,9 +127,9 @@ function files(online: Online): RouteSpec {
     input: { query: noQuery, body: fileBody },
     errors: ['not_found', 'conflict'],
     handle: async ({ body }) => {
-      const done = await online.file(body as OnlineQuestion & { valid_days?: number });
+      const done = await online.file(body as ValidationRequest & { valid_days?: number });
       if ('status' in done) return stated(done.status === 'invalid' ? 404 : 409, done.status);
-      const { product } = body as OnlineQuestion;
+      const { product } = body as ValidationRequest;
       return text(done.text)
         .header('cache-control', 'no-store')
         .header('content-disposition', `attachment; filename="${product}.lic"`);

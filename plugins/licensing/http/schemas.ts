@@ -5,8 +5,8 @@ import { keyHash, productField, timestamp } from '../model/fields.js';
 import { STATES } from '../model/states.js';
 import { ACTIVATION_STATES } from '../model/documents.js';
 import { LICENSE_STATUSES } from '../../../formats/license-status.js';
-import { KEPT_REASONS } from '../online/online.js';
-import { said } from '../online/questions.js';
+import { REJECTION_REASONS } from '../online/online.js';
+import { optionalLine } from '../online/questions.js';
 
 const at = joi.string().isoDate();
 const text = joi.string();
@@ -66,7 +66,7 @@ export const deactivateAnswer = named(
   }).keys({
     reason: joi
       .string()
-      .valid(...KEPT_REASONS)
+      .valid(...REJECTION_REASONS)
       .description('With `released` false; `file_until`: a `.lic` is good until the `file_until` of the activation'),
   }),
 );
@@ -118,8 +118,8 @@ const licenseShape = named(
 );
 export const licenseAnswer = named('LicenseAnswerOne', whole({ license: licenseShape }));
 const made = { license: licenseShape, key: text.description('The whole key; it is shown here alone') };
-export const madeAnswer = named('LicenseMade', whole(made));
-export const madeMany = named(
+export const createdAnswer = named('LicenseMade', whole(made));
+export const createdManyAnswer = named(
   'LicensesMade',
   joi.object({
     license: licenseShape,
@@ -130,7 +130,7 @@ export const madeMany = named(
 export const licensePage = pageOf('LicensePage', licenseShape);
 
 const id = joi.string().max(64).required();
-export const oneParams = joi.object({ id });
+export const licenseParams = joi.object({ id });
 export const activationParams = joi.object({ id, aid: joi.string().max(64).required() });
 export const refParams = joi.object({ product: productField.required(), client_ref: joi.string().max(128).required() });
 
@@ -150,10 +150,13 @@ export const licensesQuery = joi.object({ ...listQuery, ...filters });
 export const csvQuery = joi.object(filters);
 export const activationsQuery = joi.object({ ...listQuery, status: joi.string().valid(...ACTIVATION_STATES) });
 
-export const reasonBody = named('LicenseReason', joi.object({ reason: said(500).description('For the audit log') }));
+export const reasonBody = named(
+  'LicenseReason',
+  joi.object({ reason: optionalLine(500).description('For the audit log') }),
+);
 export const deactivationBody = named(
   'LicenseSwitch',
-  joi.object({ reason: said(500).description('For the audit log'), permanent: joi.boolean() }),
+  joi.object({ reason: optionalLine(500).description('For the audit log'), permanent: joi.boolean() }),
 );
 export const extendBody = named(
   'LicenseExtension',

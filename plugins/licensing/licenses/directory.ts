@@ -6,14 +6,14 @@ import type { LicenseCredential, LicenseDirectory } from '../../../ports/domain/
 import type { Filter } from '../../../ports/store.js';
 import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { DEPS } from '../deps.js';
-import { credentialName } from '../model/key.js';
+import { getCredentialName } from '../model/key.js';
 import type { LicenseDoc } from '../model/documents.js';
 import { OpeningMarks } from './marks.js';
 
 const PAGE = 1_000;
 
 @injectable()
-export class OpeningLicenses implements LicenseDirectory {
+export class LicenseDirectoryAdapter implements LicenseDirectory {
   readonly #damage: ToldDamage;
 
   constructor(
@@ -29,7 +29,7 @@ export class OpeningLicenses implements LicenseDirectory {
     const query = { filter: { product, status: 'active' }, limit: PAGE, damaged: this.#damage.tell };
     for await (const { key_sha256, key_hash, expires_at } of each(this.deps.licenses, query)) {
       if (expires_at !== null && expires_at <= now) continue;
-      if (key_hash !== null) yield { name: credentialName(key_sha256), hash: key_hash, valid_until: expires_at };
+      if (key_hash !== null) yield { name: getCredentialName(key_sha256), hash: key_hash, valid_until: expires_at };
     }
   }
 

@@ -4,7 +4,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { AHEAD_MS, hasElapsed } from '../../../lib/clock-skew.js';
-import { each, pages } from '../../../lib/paging.js';
+import { each, iteratePages } from '../../../lib/paging.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
 import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensing.js';
@@ -13,8 +13,8 @@ import type { LicenseDoc } from '../model/documents.js';
 import { outboxAt } from '../../../lib/outbox.js';
 import { LICENSE_OUTBOX, type LicensingOutbox } from '../outbox.js';
 import { OpeningMarks } from './marks.js';
-import { duesOf, licenseEvent } from './new-license.js';
-import { LicenseWatchers } from './watchers.js';
+import { getDueTimes, buildLicenseEvent } from './new-license.js';
+import { LicenseChangeNotifier } from './watchers.js';
 
 const BATCH = 200;
 const MARK = 'expiry';
@@ -26,7 +26,7 @@ export class LicenseExpiry {
   constructor(
     @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses' | 'expiryMarks' | 'clock' | 'ids' | 'config'>,
     @inject(OpeningMarks) private readonly marks: OpeningMarks,
-    @inject(LicenseWatchers) private readonly watchers: LicenseWatchers,
+    @inject(LicenseChangeNotifier) private readonly watchers: LicenseChangeNotifier,
     @inject(LICENSE_OUTBOX) private readonly outbox: LicensingOutbox<LicenseDoc>,
   ) {}
 
@@ -65,7 +65,7 @@ export class LicenseExpiry {
       const { id, rev, product } = license;
       const changed = await licenses.change(
         { id, rev, expire_due: null },
-        { set: duesOf(license, config.expiring_days) },
+        { set: getDueTimes(license, config.expiring_days) },
       );
       if (changed !== null) products.add(product);
     }
@@ -78,7 +78,7 @@ export class LicenseExpiry {
 
   async *#due(due: Due, signal?: AbortSignal): AsyncGenerator<LicenseDoc, void, undefined> {
     const filter = { [due]: { gt: '', lte: this.deps.clock.iso() } };
-    for await (const items of pages(this.deps.licenses, { filter, sort: [[due, 'asc']], limit: BATCH })) {
+    for await (const items of iteratePages(this.deps.licenses, { filter, sort: [[due, 'asc']], limit: BATCH })) {
       for (const license of items) {
         if (signal?.aborted === true) return;
         yield license;
@@ -88,7 +88,7 @@ export class LicenseExpiry {
 
   /** False when the license was changed meanwhile, or another process sent the event. */
   async #tell(license: LicenseDoc, due: Due, event: string): Promise<boolean> {
-    const entry = licenseEvent(this.deps, event, license);
+    const entry = buildLicenseEvent(this.deps, event, license);
     // An expired license needs no warning any more.
     const unset = due === 'expire_due' ? ['expire_due', 'warn_due'] : [due];
     const changed = await this.deps.licenses.change(

@@ -9,7 +9,7 @@ import type { Find } from '../../../ports/store.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
 import { OpeningMarks } from './marks.js';
-import { LicenseWatchers } from './watchers.js';
+import { LicenseChangeNotifier } from './watchers.js';
 
 export const KEY_PURPOSE = 'licensing.key';
 const COST = 8;
@@ -26,7 +26,7 @@ export class KeyHashes {
   constructor(
     @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses' | 'cipher' | 'hasher' | 'log'>,
     @inject(OpeningMarks) private readonly marks: OpeningMarks,
-    @inject(LicenseWatchers) private readonly watchers: LicenseWatchers,
+    @inject(LicenseChangeNotifier) private readonly watchers: LicenseChangeNotifier,
   ) {}
 
   /** Hashes a key that somebody waits for. */

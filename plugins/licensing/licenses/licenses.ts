@@ -3,12 +3,12 @@
  * the revision that its decision was based on, so two simultaneous changes never mix. A change of what opens the
  * release store is announced before and after, and the access files are written before the answer.
  */
-import { changedFields } from '../../../lib/changed-fields.js';
+import { findChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import { LICENSE_CHANGED } from '../../../ports/domain/licensing.js';
 import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
-import { checkProduct, nameOf, productOf } from '../model/caller.js';
+import { checkProduct, getCallerName, getTokenProduct } from '../model/caller.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
 import { outboxAt } from '../../../lib/outbox.js';
@@ -16,10 +16,10 @@ import { LICENSE_OUTBOX, type LicensingOutbox } from '../outbox.js';
 import type { LicenseFields, LicenseQuery, NewLicense } from '../model/fields.js';
 import { KEY_PURPOSE, KeyHashes } from './key-hashes.js';
 import { OpeningMarks } from './marks.js';
-import { duesOf, licenseEvent, newLicense, refKey, searchOf } from './new-license.js';
-import { after, refused, type LicenseMove } from '../model/states.js';
-import { licenseView, type LicenseView } from '../model/view.js';
-import { LicenseWatchers } from './watchers.js';
+import { getDueTimes, buildLicenseEvent, createLicenseDoc, getRefKey, buildSearchText } from './new-license.js';
+import { getNextState, createMoveError, type LicenseMove } from '../model/states.js';
+import { toLicenseView, type LicenseView } from '../model/view.js';
+import { LicenseChangeNotifier } from './watchers.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 /** A writer that loses to others this often meets a defect, not competition. */
@@ -44,7 +44,7 @@ const PAST: Readonly<Record<LicenseMove, string>> = {
   extend: 'extended',
 };
 
-export interface Made {
+export interface CreatedLicense {
   license: LicenseView;
   /** The whole key of a new license, or of a license that a shop asked for again. */
   key: string;
@@ -60,7 +60,7 @@ export class Licenses {
     @inject(DEPS) private readonly deps: LicensingDeps,
     @inject(KeyHashes) private readonly hashes: KeyHashes,
     @inject(OpeningMarks) private readonly marks: OpeningMarks,
-    @inject(LicenseWatchers) private readonly watchers: LicenseWatchers,
+    @inject(LicenseChangeNotifier) private readonly watchers: LicenseChangeNotifier,
     @inject(LICENSE_OUTBOX) private readonly outbox: LicensingOutbox<LicenseDoc>,
   ) {}
 
@@ -68,11 +68,11 @@ export class Licenses {
    * Creates one license. A known `client_ref` gets its existing license, unchanged.
    * @throws ServiceError unknown_project, insufficient_scope; conflict when the repeated order asks for other seats
    */
-  async create(actor: Principal, input: NewLicense): Promise<Made> {
+  async create(actor: Principal, input: NewLicense): Promise<CreatedLicense> {
     await this.#accepts(actor, input.product);
     const known = await this.#byRef(input.product, input.client_ref ?? null);
     if (known !== null) return this.#again(known, input);
-    const { doc, key } = newLicense(this.deps, nameOf(actor), input);
+    const { doc, key } = createLicenseDoc(this.deps, getCallerName(actor), input);
     doc.key_hash = await this.hashes.hash(key);
     delete doc.hash_due;
     try {
@@ -88,9 +88,9 @@ export class Licenses {
   }
 
   /** Makes many equal licenses; each key opens the release store once it is hashed. @throws as `create` */
-  async createMany(actor: Principal, input: NewLicense, count: number): Promise<Made[]> {
+  async createMany(actor: Principal, input: NewLicense, count: number): Promise<CreatedLicense[]> {
     await this.#accepts(actor, input.product);
-    const made = Array.from({ length: count }, () => newLicense(this.deps, nameOf(actor), input));
+    const made = Array.from({ length: count }, () => createLicenseDoc(this.deps, getCallerName(actor), input));
     const results = await this.deps.licenses.bulk(made.map(({ doc }) => ({ insert: doc })));
     const stored = made.filter((_, i) => results[i] !== undefined && 'n' in results[i]);
     for (const { doc } of stored) this.outbox.send(doc);
@@ -98,13 +98,13 @@ export class Licenses {
     this.hashes.later();
     const ttl = await this.ttlOf(input.product);
     const now = this.deps.clock.now();
-    return stored.map(({ doc, key }) => ({ license: licenseView(doc, ttl, now, key), key, created: true }));
+    return stored.map(({ doc, key }) => ({ license: toLicenseView(doc, ttl, now, key), key, created: true }));
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
   async need(principal: Principal, id: string): Promise<LicenseDoc> {
     const license = await this.deps.licenses.get(id);
-    return owned(productOf(principal), license, ({ product }) => product, `license ${id.slice(0, 64)}`);
+    return owned(getTokenProduct(principal), license, ({ product }) => product, `license ${id.slice(0, 64)}`);
   }
 
   async show(principal: Principal, id: string): Promise<LicenseView> {
@@ -127,7 +127,7 @@ export class Licenses {
   }
 
   filterOf(principal: Principal, { q, status, product, client_ref, key_sha256 }: Partial<LicenseQuery>): Filter {
-    const own = productOf(principal);
+    const own = getTokenProduct(principal);
     const now = this.deps.clock.iso();
     const filter: Filter = {
       ...(product !== undefined && { product }),
@@ -148,7 +148,7 @@ export class Licenses {
     const now = this.deps.clock.now();
     const ttls = new Map<string, number>();
     for (const { product } of docs) if (!ttls.has(product)) ttls.set(product, await this.ttlOf(product));
-    return docs.map((doc) => licenseView(doc, ttls.get(doc.product) ?? 0, now));
+    return docs.map((doc) => toLicenseView(doc, ttls.get(doc.product) ?? 0, now));
   }
 
   /**
@@ -162,8 +162,8 @@ export class Licenses {
     reason?: string,
   ): Promise<LicenseView> {
     const decide: Decision = ({ status }) => {
-      const to = after(status, move);
-      if (to === null) throw refused(status, move);
+      const to = getNextState(status, move);
+      if (to === null) throw createMoveError(status, move);
       return { set: { status: to }, action: `license.${PAST[move]}` };
     };
     return this.#change(actor, await this.need(actor, id), decide, reason === undefined ? {} : { reason });
@@ -172,7 +172,7 @@ export class Licenses {
   /** Sets another end, also an earlier one, because an administrator decides. @throws as `move` */
   async extend(actor: Principal, id: string, expires_at: string | null): Promise<LicenseView> {
     return this.#change(actor, await this.need(actor, id), ({ status, ...license }) => {
-      if (after(status, 'extend') === null) throw refused(status, 'extend');
+      if (getNextState(status, 'extend') === null) throw createMoveError(status, 'extend');
       return license.expires_at === expires_at ? null : { set: { expires_at }, action: 'license.extended' };
     });
   }
@@ -188,7 +188,7 @@ export class Licenses {
     if (license === null)
       throw notFound(`license with client_ref ${client_ref.slice(0, 64)} of ${product.slice(0, 64)}`);
     return this.#change(actor, license, ({ status, ...now }) => {
-      if (after(status, 'extend') === null) throw refused(status, 'extend');
+      if (getNextState(status, 'extend') === null) throw createMoveError(status, 'extend');
       const later = now.expires_at !== null && now.expires_at < expires_at;
       return later ? { set: { expires_at }, action: 'license.extended' } : null;
     });
@@ -198,7 +198,7 @@ export class Licenses {
   async change(actor: Principal, id: string, { features, ...rest }: LicenseFields): Promise<LicenseView> {
     const fields = { ...rest, ...(features !== undefined && { features: JSON.stringify(features) }) };
     return this.#change(actor, await this.need(actor, id), (license) => {
-      if (license.status === 'revoked') throw refused('revoked', 'change');
+      if (license.status === 'revoked') throw createMoveError('revoked', 'change');
       const given = Object.entries(fields).filter(([, value]) => value !== undefined);
       const differs = ([name, value]: [string, unknown]): boolean => license[name as keyof LicenseDoc] !== value;
       const set = Object.fromEntries(given.filter(differs)) as Partial<LicenseDoc>;
@@ -228,16 +228,16 @@ export class Licenses {
   }
 
   async #view(doc: LicenseDoc, key?: string): Promise<LicenseView> {
-    return licenseView(doc, await this.ttlOf(doc.product), this.deps.clock.now(), key);
+    return toLicenseView(doc, await this.ttlOf(doc.product), this.deps.clock.now(), key);
   }
 
   async #byRef(product: string, client_ref: string | null): Promise<LicenseDoc | null> {
     if (client_ref === null) return null;
-    const page = await this.deps.licenses.find({ filter: { ref_key: refKey(product, client_ref) }, limit: 1 });
+    const page = await this.deps.licenses.find({ filter: { ref_key: getRefKey(product, client_ref) }, limit: 1 });
     return page.items[0] ?? null;
   }
 
-  async #again(license: LicenseDoc, { max_activations }: NewLicense): Promise<Made> {
+  async #again(license: LicenseDoc, { max_activations }: NewLicense): Promise<CreatedLicense> {
     if (max_activations !== undefined && max_activations !== license.max_activations)
       throw conflict(
         `client_ref ${license.client_ref ?? ''} has ${license.max_activations ?? 'unlimited'} seats; change them by PATCH.`,
@@ -249,7 +249,7 @@ export class Licenses {
   async #created(actor: Principal, doc: LicenseDoc): Promise<void> {
     const { product, client_ref, key_masked } = doc;
     const details = { product, client_ref, key: key_masked };
-    const { after: fields } = changedFields({}, doc, AUDITED);
+    const { after: fields } = findChangedFields({}, doc, AUDITED);
     await this.deps.audit.record(actor, 'license.created', doc.id, details, { before: {}, after: fields });
     this.outbox.send(doc);
   }
@@ -267,7 +267,7 @@ export class Licenses {
       const changed = await this.marks.around(() => this.#write(before, decision.set));
       if (changed !== null) {
         await this.watchers.tell(changed.product);
-        const shown = changedFields(before, changed, Object.keys(decision.set));
+        const shown = findChangedFields(before, changed, Object.keys(decision.set));
         await this.deps.audit.record(
           actor,
           decision.action,
@@ -282,17 +282,17 @@ export class Licenses {
       if (again === null) throw notFound(`license ${before.id}`);
       before = again;
     }
-    throw refused(before.status, 'change');
+    throw createMoveError(before.status, 'change');
   }
 
   async #write(before: LicenseDoc, fields: Partial<LicenseDoc>): Promise<LicenseDoc | null> {
     const now = { ...before, ...fields };
-    const entry = licenseEvent(this.deps, LICENSE_CHANGED.event, now);
+    const entry = buildLicenseEvent(this.deps, LICENSE_CHANGED.event, now);
     const dated = 'expires_at' in fields || 'status' in fields;
     const set = {
       ...fields,
-      ...(dated && duesOf(now, this.deps.config.expiring_days)),
-      search: searchOf(now),
+      ...(dated && getDueTimes(now, this.deps.config.expiring_days)),
+      search: buildSearchText(now),
       updated_at: this.deps.clock.iso(),
       rev: before.rev + 1,
       outbox_at: outboxAt(entry),

@@ -4,9 +4,9 @@ import { LICENSE_CREATED } from '../../../ports/domain/licensing.js';
 import type { LicensingDeps } from '../deps.js';
 import type { LicenseDoc, LicensingOutboxEntry } from '../model/documents.js';
 import type { NewLicense } from '../model/fields.js';
-import { keySha256, maskedKey, newKey } from '../model/key.js';
+import { hashKey, maskKey, generateKey } from '../model/key.js';
 import type { StoredState } from '../model/states.js';
-import { eventData } from '../model/view.js';
+import { toEventData } from '../model/view.js';
 import { outboxAt } from '../../../lib/outbox.js';
 import { KEY_PURPOSE } from './key-hashes.js';
 
@@ -16,23 +16,23 @@ type Parts = Pick<LicensingDeps, 'clock' | 'ids' | 'cipher' | 'config'>;
  * @param by the maker's name, as the license records it
  * @returns the license, and its whole key
  */
-export function newLicense(parts: Parts, by: string, input: NewLicense): { doc: LicenseDoc; key: string } {
+export function createLicenseDoc(parts: Parts, by: string, input: NewLicense): { doc: LicenseDoc; key: string } {
   const { clock, ids, cipher, config } = parts;
-  const key = newKey();
+  const key = generateKey();
   const now = clock.iso();
   const status: StoredState = input.require_approval === true ? 'pending' : 'active';
   const { product, client_ref = null, licensee = null, email = null, expires_at = null } = input;
   const { max_activations = null, require_approval = false, features = {}, notes = null } = input;
   const doc: LicenseDoc = {
     id: ids.uuid(),
-    key_sha256: keySha256(key),
-    key_masked: maskedKey(key),
+    key_sha256: hashKey(key),
+    key_masked: maskKey(key),
     key_sealed: cipher.seal(key, KEY_PURPOSE),
     key_hash: null,
     hash_due: now,
     product,
     client_ref,
-    ...(client_ref !== null && { ref_key: refKey(product, client_ref) }),
+    ...(client_ref !== null && { ref_key: getRefKey(product, client_ref) }),
     licensee,
     email,
     search: '',
@@ -52,8 +52,8 @@ export function newLicense(parts: Parts, by: string, input: NewLicense): { doc: 
     outbox: [],
     outbox_at: null,
   };
-  Object.assign(doc, { search: searchOf(doc) }, duesOf(doc, config.expiring_days));
-  const entry = licenseEvent(parts, LICENSE_CREATED.event, doc);
+  Object.assign(doc, { search: buildSearchText(doc) }, getDueTimes(doc, config.expiring_days));
+  const entry = buildLicenseEvent(parts, LICENSE_CREATED.event, doc);
   doc.outbox.push(entry);
   doc.outbox_at = outboxAt(entry);
   return { doc, key };
@@ -63,7 +63,7 @@ export function newLicense(parts: Parts, by: string, input: NewLicense): { doc: 
  * The times when the end of a license, and its coming end, are announced. Undefined members are removed.
  * @param days by which the warning precedes the end
  */
-export function duesOf(
+export function getDueTimes(
   { status, expires_at }: Pick<LicenseDoc, 'status' | 'expires_at'>,
   days: number,
 ): { expire_due: string | undefined; warn_due: string | undefined } {
@@ -72,18 +72,18 @@ export function duesOf(
 }
 
 /** An event of a license, for its outbox. */
-export function licenseEvent(
+export function buildLicenseEvent(
   { ids, clock }: Pick<LicensingDeps, 'ids' | 'clock'>,
   event: string,
   license: LicenseDoc,
 ): LicensingOutboxEntry {
-  return { id: `evt_${ids.uuid()}`, event, at: clock.iso(), data: eventData(license, clock.now()) };
+  return { id: `evt_${ids.uuid()}`, event, at: clock.iso(), data: toEventData(license, clock.now()) };
 }
 
-export const refKey = (product: string, client_ref: string): string => `${product} ${client_ref}`;
+export const getRefKey = (product: string, client_ref: string): string => `${product} ${client_ref}`;
 
 /** `q` searches the licensee, the e-mail address and the shown group of the key. */
-export const searchOf = ({
+export const buildSearchText = ({
   licensee,
   email,
   key_masked,

@@ -7,7 +7,7 @@ import { DEPS, type LicensingDeps } from '../deps.js';
 const PATIENCE_MS = 5 * SECOND_MS;
 
 @injectable()
-export class LicenseWatchers {
+export class LicenseChangeNotifier {
   constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'watchers' | 'log'>) {}
 
   /** Never rejects. @param product null when several products changed */

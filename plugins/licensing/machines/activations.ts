@@ -2,7 +2,7 @@
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound, refuse } from '../../../kernel/errors.js';
 import type { Filter } from '../../../ports/store.js';
-import { productOf } from '../model/caller.js';
+import { getTokenProduct } from '../model/caller.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import { Licenses } from '../licenses/licenses.js';
 import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
@@ -25,7 +25,7 @@ const PAST: Readonly<Record<MachineMove, string>> = {
   release: 'released',
 };
 
-export const machineMovesOf = (status: ActivationState): MachineMove[] =>
+export const listMachineMoves = (status: ActivationState): MachineMove[] =>
   MACHINE_MOVES.filter((move) => FROM[move].includes(status));
 
 @injectable()
@@ -52,7 +52,7 @@ export class Activations {
 
   /** Machines that wait for approval, of every license the caller may see, oldest first. */
   async waiting(principal: Principal, limit: number): Promise<ActivationDoc[]> {
-    const product = productOf(principal);
+    const product = getTokenProduct(principal);
     const filter: Filter = { status: 'pending', ...(product !== null && { product }) };
     return (await this.deps.activations.find({ filter, sort: [['first_seen', 'asc']], limit })).items;
   }

@@ -7,7 +7,7 @@
  */
 import type { Collection } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
-import { MOST_ACTIVATIONS } from '../model/fields.js';
+import { MAX_ACTIVATIONS } from '../model/fields.js';
 import type { ActivationDoc, LicenseDoc } from '../model/documents.js';
 
 export type SlotKind = 'active' | 'pending';
@@ -17,7 +17,7 @@ export interface MachineSlot {
   slot_n: number;
 }
 
-export const MOST_PENDING = 100;
+export const MAX_PENDING_MACHINES = 100;
 
 /** Most licenses are for so many machines at most: their places are counted at once. */
 
@@ -46,7 +46,7 @@ export class MachineSlots {
 
   /** A place beyond the maximum, for an approval; null when all 10,000 are taken. */
   async beyond(): Promise<MachineSlot | null> {
-    return this.#freeIn(this.license.max_activations ?? 0, MOST_ACTIVATIONS, false);
+    return this.#freeIn(this.license.max_activations ?? 0, MAX_ACTIVATIONS, false);
   }
 
   /**
@@ -54,18 +54,18 @@ export class MachineSlots {
    * the maximum.
    */
   async #limit(): Promise<number> {
-    if (this.kind === 'pending') return MOST_PENDING;
+    if (this.kind === 'pending') return MAX_PENDING_MACHINES;
     const { max_activations: most } = this.license;
-    if (most === null) return MOST_ACTIVATIONS;
-    if ((await this.#count(most, MOST_ACTIVATIONS)) === 0) return most;
+    if (most === null) return MAX_ACTIVATIONS;
+    if ((await this.#count(most, MAX_ACTIVATIONS)) === 0) return most;
     let low = 0;
     let high = most - 1;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      if (middle + (await this.#count(middle, MOST_ACTIVATIONS)) <= most) low = middle;
+      if (middle + (await this.#count(middle, MAX_ACTIVATIONS)) <= most) low = middle;
       else high = middle - 1;
     }
-    return low + (await this.#count(low, MOST_ACTIVATIONS)) <= most ? low : 0;
+    return low + (await this.#count(low, MAX_ACTIVATIONS)) <= most ? low : 0;
   }
 
   /** Finds a random free number by halving: one question per binary digit of the range. */

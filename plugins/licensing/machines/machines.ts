@@ -12,13 +12,13 @@ import { DAY_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { LICENSE_MACHINE_PENDING } from '../../../ports/domain/licensing.js';
 import { StoreConflict, type Filter } from '../../../ports/store.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
-import { eventData } from '../model/view.js';
+import { toEventData } from '../model/view.js';
 import type { ActivationDoc, ActivationState, LicenseDoc, LicensingOutboxEntry } from '../model/documents.js';
 import { outboxAt } from '../../../lib/outbox.js';
 import { ACTIVATION_OUTBOX, type LicensingOutbox } from '../outbox.js';
 import { MachineSlots, type MachineSlot, type SlotKind } from './machine-slots.js';
 
-export const UNSEEN_MS = 90 * DAY_MS;
+export const INACTIVE_AFTER_MS = 90 * DAY_MS;
 /** `last_seen` is written at most this often. */
 const SEEN_MS = MINUTE_MS;
 /** A process that loses places to others this often meets a defect, not competition. */
@@ -35,7 +35,7 @@ export interface Machine {
 /** The state of an asking machine's activation; `limit` when the machine gets none. */
 export type Seat = 'active' | 'pending' | 'blocked' | 'limit';
 
-export const activationId = ({ key_sha256 }: Pick<LicenseDoc, 'key_sha256'>, machine_id: string): string =>
+export const getActivationId = ({ key_sha256 }: Pick<LicenseDoc, 'key_sha256'>, machine_id: string): string =>
   hash('sha256', `${key_sha256}\n${machine_id}`, 'hex').slice(0, 32);
 
 @injectable()
@@ -48,7 +48,7 @@ export class LicensedMachines {
   ) {}
 
   find(license: LicenseDoc, machine_id: string): Promise<ActivationDoc | null> {
-    return this.deps.activations.get(activationId(license, machine_id));
+    return this.deps.activations.get(getActivationId(license, machine_id));
   }
 
   used(license: LicenseDoc): Promise<number> {
@@ -124,7 +124,7 @@ export class LicensedMachines {
         const outbox = entry === null ? [] : [entry];
         const outbox_at = entry === null ? null : outboxAt(entry);
         const doc: ActivationDoc = {
-          id: activationId(license, machine.machine_id),
+          id: getActivationId(license, machine.machine_id),
           license_id: license.id,
           product: license.product,
           first_seen: now,
@@ -153,7 +153,7 @@ export class LicensedMachines {
 
   #pendingEvent(license: LicenseDoc): LicensingOutboxEntry {
     const { ids, clock } = this.deps;
-    const data = eventData(license, clock.now());
+    const data = toEventData(license, clock.now());
     return { id: `evt_${ids.uuid()}`, event: LICENSE_MACHINE_PENDING.event, at: clock.iso(), data };
   }
 
@@ -216,7 +216,7 @@ export class LicensedMachines {
   /** Releases machines unseen for 90 days. Answers the number of released ones. */
   async releaseUnseen(signal?: AbortSignal): Promise<number> {
     const { activations, clock } = this.deps;
-    const before = isoOf(clock.now() - UNSEEN_MS);
+    const before = isoOf(clock.now() - INACTIVE_AFTER_MS);
     let n = 0;
     for (const status of ['active', 'pending'] as const) {
       const filter: Filter = { status, last_seen: { lt: before } };

@@ -9,10 +9,10 @@ export function checkProduct(principal: Principal, product: string): void {
 }
 
 /** The only product that the caller may see; null for all. */
-export const productOf = (principal: Principal): string | null =>
+export const getTokenProduct = (principal: Principal): string | null =>
   principal.kind === 'token' ? principal.project : null;
 
-export function nameOf(principal: Principal): string {
+export function getCallerName(principal: Principal): string {
   if (principal.kind === 'session') return principal.username;
   if (principal.kind === 'token') return `token ${principal.name}`;
   return principal.kind === 'shared_key' ? 'shared key' : 'public';

@@ -36,8 +36,8 @@ export interface LicenseQuery {
 export const keyHash = joi.string().pattern(/^[0-9a-fA-F]{64}$/, 'hex SHA-256 of the canonical key');
 
 const FEATURES_BYTES = 8 * 1024;
-export const MOST_ACTIVATIONS = 10_000;
-export const MOST_AT_ONCE = 1_000;
+export const MAX_ACTIVATIONS = 10_000;
+export const MAX_LICENSES_PER_REQUEST = 1_000;
 
 const line = (max: number) =>
   joi
@@ -79,7 +79,7 @@ const shared = {
     .number()
     .integer()
     .min(1)
-    .max(MOST_ACTIVATIONS)
+    .max(MAX_ACTIVATIONS)
     .allow(null)
     .description('Machines; null: unlimited'),
   require_approval: joi
@@ -112,7 +112,7 @@ export const createBody = named(
         .number()
         .integer()
         .min(1)
-        .max(MOST_AT_ONCE)
+        .max(MAX_LICENSES_PER_REQUEST)
         .description('Makes so many alike and answers `items`; not together with `client_ref`'),
       ...shared,
     })
@@ -134,7 +134,7 @@ export const changeBody = named(
 );
 
 /** Treats empty text as missing. */
-export function emptied<T extends LicenseFields>(fields: T): T {
+export function normalizeEmptyFields<T extends LicenseFields>(fields: T): T {
   const blank = (['licensee', 'email', 'notes'] as const).filter((name) => fields[name] === '');
   return { ...fields, ...Object.fromEntries(blank.map((name) => [name, null])) };
 }

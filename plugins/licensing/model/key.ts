@@ -3,9 +3,9 @@
  * check character detects every wrong character and every exchange of two neighbours. Pure.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { canonicalKey } from '../../../formats/license-key.js';
+import { normalizeLicenseKey } from '../../../formats/license-key.js';
 
-export { canonicalKey, credentialName } from '../../../formats/license-key.js';
+export { normalizeLicenseKey, getCredentialName } from '../../../formats/license-key.js';
 
 /** The digits of GF(32), in order: without 0, 1, I and O, which people confuse. */
 export const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
@@ -30,27 +30,27 @@ const WEIGHED: readonly (readonly number[])[] = Array.from({ length: RANDOM }, (
 );
 
 /** The check character of 24 characters of the alphabet. */
-export function checkCharacter(characters: string): string {
+export function computeCheckCharacter(characters: string): string {
   let sum = 0;
   for (let i = 0; i < RANDOM; i++) sum ^= WEIGHED[i]?.[ALPHABET.indexOf(characters[i] ?? '')] ?? 0;
   return ALPHABET[sum] ?? '';
 }
 
 /** Makes a key. 32 divides 256, so the lower five bits of a random byte favour no character. */
-export function newKey(random: (bytes: number) => Uint8Array = randomBytes): string {
+export function generateKey(random: (bytes: number) => Uint8Array = randomBytes): string {
   const characters = Array.from(random(RANDOM), (byte) => ALPHABET[byte & 31]).join('');
-  return canonicalKey(characters + checkCharacter(characters));
+  return normalizeLicenseKey(characters + computeCheckCharacter(characters));
 }
 
 /** True when a canonical text has the shape of a key and the right check character. */
 export function isKey(canonical: string): boolean {
   if (!SHAPE.test(canonical)) return false;
   const characters = canonical.replaceAll('-', '');
-  return checkCharacter(characters.slice(0, RANDOM)) === characters[LENGTH - 1];
+  return computeCheckCharacter(characters.slice(0, RANDOM)) === characters[LENGTH - 1];
 }
 
 /** Hex SHA-256 of the canonical text, by which a key is looked up. */
-export const keySha256 = (canonical: string): string => hash('sha256', canonical, 'hex');
+export const hashKey = (canonical: string): string => hash('sha256', canonical, 'hex');
 
 /** The part of a key that may be shown: its last group. */
-export const maskedKey = (canonical: string): string => `${'*****-'.repeat(4)}${canonical.slice(-GROUP)}`;
+export const maskKey = (canonical: string): string => `${'*****-'.repeat(4)}${canonical.slice(-GROUP)}`;

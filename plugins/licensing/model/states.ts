@@ -29,19 +29,23 @@ const TABLE: Readonly<Record<LicenseMove, Partial<Record<StoredState, StoredStat
 };
 
 /** The state after `move`; null when the move is not possible in this state. */
-export const after = (state: StoredState, move: LicenseMove): StoredState | null => TABLE[move][state] ?? null;
+export const getNextState = (state: StoredState, move: LicenseMove): StoredState | null => TABLE[move][state] ?? null;
 
 /** The moves that are possible in a state. */
-export const movesOf = (state: StoredState): LicenseMove[] => MOVES.filter((move) => after(state, move) !== null);
+export const listMoves = (state: StoredState): LicenseMove[] =>
+  MOVES.filter((move) => getNextState(state, move) !== null);
 
 /** @param now milliseconds since 1970 */
-export function stateOf(license: { status: StoredState; expires_at: string | null }, now: number): LicenseState {
+export function getLicenseState(
+  license: { status: StoredState; expires_at: string | null },
+  now: number,
+): LicenseState {
   const { status, expires_at } = license;
   return status === 'active' && expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : status;
 }
 
 /** The refusal of a move: 409 `final_state` for a revoked license, else 409 `invalid_transition`. */
-export function refused(state: StoredState, move: LicenseMove | 'change'): ServiceError {
+export function createMoveError(state: StoredState, move: LicenseMove | 'change'): ServiceError {
   if (state === 'revoked') return refusal('final_state', 'The license is revoked; this is final.');
   if (move === 'change') return conflict('The license was changed meanwhile. Read it again.');
   const from = Object.keys(TABLE[move]).join(' or ');

@@ -2,7 +2,7 @@
 import type { LicenseEvent } from '../../../ports/domain/licensing.js';
 import type { Json } from '../../../ports/store.js';
 import type { ActivationDoc, LicenseDoc } from './documents.js';
-import { stateOf, type LicenseState } from './states.js';
+import { getLicenseState, type LicenseState } from './states.js';
 
 export interface LicenseView {
   id: string;
@@ -26,11 +26,16 @@ export interface LicenseView {
   last_validated_version: string | null;
 }
 
-export const featuresOf = ({ features }: Pick<LicenseDoc, 'features'>): { [name: string]: Json } =>
+export const parseFeatures = ({ features }: Pick<LicenseDoc, 'features'>): { [name: string]: Json } =>
   JSON.parse(features) as { [name: string]: Json };
 
 /** @param key the whole key, in the answer to its creation; the mask otherwise */
-export function licenseView(doc: LicenseDoc, cache_ttl_hours: number, now: number, key = doc.key_masked): LicenseView {
+export function toLicenseView(
+  doc: LicenseDoc,
+  cache_ttl_hours: number,
+  now: number,
+  key = doc.key_masked,
+): LicenseView {
   const { id, client_ref, product, licensee, email, expires_at, max_activations, require_approval } = doc;
   const { notes, created_at, created_by, updated_at, last_validated_at, last_validated_version } = doc;
   return {
@@ -41,11 +46,11 @@ export function licenseView(doc: LicenseDoc, cache_ttl_hours: number, now: numbe
     project: product,
     licensee,
     email,
-    status: stateOf(doc, now),
+    status: getLicenseState(doc, now),
     expires_at,
     max_activations,
     require_approval,
-    features: featuresOf(doc),
+    features: parseFeatures(doc),
     notes,
     cache_ttl_hours,
     created_at,
@@ -69,7 +74,7 @@ export type ActivationView = Pick<
   | 'last_seen'
 > & { file_until: string | null };
 
-export function activationView(doc: ActivationDoc): ActivationView {
+export function toActivationView(doc: ActivationDoc): ActivationView {
   const { id, license_id, machine_id, machine_name, platform, app_version, status, first_seen, last_seen } = doc;
   return {
     id,
@@ -86,9 +91,9 @@ export function activationView(doc: ActivationDoc): ActivationView {
 }
 
 /** The data of a license's events (contract 50, events). */
-export function eventData(
+export function toEventData(
   { id, product, client_ref, status, expires_at }: Pick<LicenseDoc, keyof LicenseEvent>,
   now: number,
 ): LicenseEvent & { [name: string]: Json } {
-  return { id, product, client_ref, status: stateOf({ status, expires_at }, now), expires_at };
+  return { id, product, client_ref, status: getLicenseState({ status, expires_at }, now), expires_at };
 }

@@ -1,20 +1,20 @@
 /** Judges a license before its machine is looked at (contract 50). Pure. */
 import type { LicenseStatus } from '../../../formats/license-status.js';
-import { stateOf } from '../model/states.js';
+import { getLicenseState } from '../model/states.js';
 import type { LicenseDoc } from '../model/documents.js';
 
-export type Judgement = Exclude<LicenseStatus, `machine_${string}`>;
+export type LicenseVerdict = Exclude<LicenseStatus, `machine_${string}`>;
 
 /** The first that applies: invalid, revoked, inactive, pending, product_mismatch, expired; else active. */
-export function judgementOf(
+export function evaluateLicense(
   license: Pick<LicenseDoc, 'status' | 'expires_at' | 'product'> | null,
   product: string,
   now: number,
-): Judgement {
+): LicenseVerdict {
   if (license === null) return 'invalid';
   if (license.status !== 'active') return license.status;
   if (license.product !== product) return 'product_mismatch';
-  return stateOf(license, now);
+  return getLicenseState(license, now);
 }
 
 export const MESSAGES: Readonly<Record<LicenseStatus, string>> = {

@@ -6,16 +6,16 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseStatus } from '../../../formats/license-status.js';
-import { canonicalKey, isKey, keySha256 } from '../model/key.js';
+import { normalizeLicenseKey, isKey, hashKey } from '../model/key.js';
 import { KeyedLicenses } from '../licenses/keyed-licenses.js';
 import { Licenses } from '../licenses/licenses.js';
-import { stateOf, type LicenseState } from '../model/states.js';
-import { featuresOf } from '../model/view.js';
-import { activationId, LicensedMachines, type Machine } from '../machines/machines.js';
+import { getLicenseState, type LicenseState } from '../model/states.js';
+import { parseFeatures } from '../model/view.js';
+import { getActivationId, LicensedMachines, type Machine } from '../machines/machines.js';
 import type { ActivationDoc, LicenseDoc } from '../model/documents.js';
-import { judgementOf, MESSAGES } from './judgement.js';
+import { evaluateLicense, MESSAGES } from './judgement.js';
 import { fileBody } from './questions.js';
-import { OF_SEAT, seatOf, type Seated } from './seated.js';
+import { SEAT_STATUSES, resolveSeat, type SeatResult } from './seated.js';
 import { Signing } from './signing.js';
 
 const MOST_REMEMBERED = 10_000;
@@ -31,7 +31,7 @@ export interface MachineDetails {
   nonce?: string | null;
 }
 
-export interface OnlineQuestion extends MachineDetails {
+export interface ValidationRequest extends MachineDetails {
   license_key: string;
 }
 
@@ -47,7 +47,7 @@ interface Found {
 const NO_SEAT = 'machine_id_unstable: no seat was taken; give the machine a lasting id (SVC_MACHINE_ID)';
 
 @injectable()
-export class Online {
+export class LicenseValidator {
   /** Licenses whose validation this process noted within the last minute. */
   readonly #noted: BoundedMap<true>;
 
@@ -76,14 +76,14 @@ export class Online {
     const isUnstable = question.machine_unstable === true;
     const { sha256, license, activation } = await this.#find(key, machine_id);
     const now = this.deps.clock.now();
-    const judged = judgementOf(license, product, now);
-    let seated: Seated | null = null;
+    const judged = evaluateLicense(license, product, now);
+    let seated: SeatResult | null = null;
     if (license !== null && judged === 'active') {
       // A machine without a lasting id takes no seat; one that is blocked stays blocked.
       const takes = takesSeat && !isUnstable;
       const isJudged = machine_id !== null && (!isUnstable || activation !== null);
       const machine = isJudged ? machineOf(question, machine_id) : null;
-      const seat = machine === null ? null : seatOf(this.machines, license, machine, { known: activation, takes });
+      const seat = machine === null ? null : resolveSeat(this.machines, license, machine, { known: activation, takes });
       const noted = this.#note(license, question.app_version ?? null);
       seated = noted === null ? await seat : (await Promise.all([seat, noted]))[0];
     }
@@ -98,7 +98,7 @@ export class Online {
       cache_ttl_hours,
       checked_at: isoOf(now),
       expires_at: told?.expires_at ?? null,
-      features: told === null ? null : featuresOf(told),
+      features: told === null ? null : parseFeatures(told),
       key_sha256: sha256,
       kid,
       licensee: told?.licensee ?? null,
@@ -116,14 +116,14 @@ export class Online {
   async deactivate(
     principal: Principal,
     { license_key, product, machine_id, reason, permanent }: Deactivation,
-  ): Promise<Deactivated | null> {
+  ): Promise<DeactivationResult | null> {
     const { license, activation } = await this.#find(license_key, machine_id ?? null);
     if (license === null) return null;
     if (product !== undefined && product !== license.product) return { refused: 'product_mismatch' };
     if (license.status === 'pending') return { refused: 'invalid_transition' };
     if (machine_id !== undefined && machine_id !== null) {
       const left = activation === null ? null : await this.#release(principal, license, activation, reason);
-      const status = stateOf(license, this.deps.clock.now());
+      const status = getLicenseState(license, this.deps.clock.now());
       const released = left?.status === 'released';
       return { status, released, ...(!released && { reason: whyKept(left) }), activation: left };
     }
@@ -133,13 +133,13 @@ export class Online {
 
   /** The file, or the state that forbids one. @throws ServiceError validation_failed */
   async file(
-    question: OnlineQuestion & { valid_days?: number | undefined },
+    question: ValidationRequest & { valid_days?: number | undefined },
   ): Promise<{ text: string } | { status: LicenseStatus }> {
     const { product, valid_days = FILE_DAYS } = question;
     const machine_id = question.machine_id ?? null;
     const { license, activation } = await this.#find(question.license_key, machine_id);
     const now = this.deps.clock.now();
-    const judged = judgementOf(license, product, now);
+    const judged = evaluateLicense(license, product, now);
     if (license === null || judged !== 'active') return { status: judged };
     return this.issue(license, machine_id === null ? null : machineOf(question, machine_id), valid_days, activation);
   }
@@ -153,7 +153,7 @@ export class Online {
     const given = { license_key: '', product: license.product, machine_id, valid_days: valid_days || FILE_DAYS };
     const { error } = fileBody.validate(given, { errors: { label: false } });
     if (error !== undefined) throw invalid({ [String(error.details[0]?.path[0])]: error.message });
-    const judged = judgementOf(license, license.product, this.deps.clock.now());
+    const judged = evaluateLicense(license, license.product, this.deps.clock.now());
     if (judged !== 'active') return { status: judged };
     const known = machine_id === null ? null : await this.machines.find(license, machine_id);
     const machine = machine_id === null ? null : machineOf(given, machine_id);
@@ -178,9 +178,9 @@ export class Online {
     const valid_until = license.expires_at !== null && license.expires_at < ends ? license.expires_at : ends;
     if (machine !== null) {
       const seat = await this.machines.take(license, machine, known);
-      if (seat !== 'active') return { status: OF_SEAT[seat] };
+      if (seat !== 'active') return { status: SEAT_STATUSES[seat] };
       // The place is kept before the file goes out: it stays taken until the file has ended.
-      const kept = await this.machines.keepUntil(activationId(license, machine.machine_id), valid_until);
+      const kept = await this.machines.keepUntil(getActivationId(license, machine.machine_id), valid_until);
       if (!kept) return { status: 'machine_limit' };
     }
     const { id: license_id, key_sha256, key_masked, product, licensee, expires_at } = license;
@@ -191,7 +191,7 @@ export class Online {
       key_masked,
       product,
       licensee,
-      features: featuresOf(license),
+      features: parseFeatures(license),
       issued_at: isoOf(now),
       not_before: isoOf(now - HOUR_MS),
       valid_until,
@@ -208,12 +208,13 @@ export class Online {
   }
 
   async #find(named: NamedKey, machine_id: string | null): Promise<Found> {
-    const { sha256, isNone } = typeof named === 'string' ? typed(canonicalKey(named)) : { ...named, isNone: false };
+    const { sha256, isNone } =
+      typeof named === 'string' ? typed(normalizeLicenseKey(named)) : { ...named, isNone: false };
     if (isNone) return { sha256, license: null, activation: null };
     const { activations } = this.deps;
     const [license, activation] = await Promise.all([
       this.keys.find(sha256),
-      machine_id === null ? null : activations.get(activationId({ key_sha256: sha256 }, machine_id)),
+      machine_id === null ? null : activations.get(getActivationId({ key_sha256: sha256 }, machine_id)),
     ]);
     return { sha256, license, activation };
   }
@@ -278,19 +279,19 @@ export interface Deactivation {
 }
 
 /** The reasons why a machine keeps its place, or has none. */
-export const KEPT_REASONS = ['unknown_machine', 'blocked', 'file_until'] as const;
-type KeptReason = (typeof KEPT_REASONS)[number];
+export const REJECTION_REASONS = ['unknown_machine', 'blocked', 'file_until'] as const;
+type KeptReason = (typeof REJECTION_REASONS)[number];
 
 function whyKept(activation: ActivationDoc | null): KeptReason {
   if (activation === null) return 'unknown_machine';
   return activation.status === 'blocked' ? 'blocked' : 'file_until';
 }
 
-export type Deactivated =
+export type DeactivationResult =
   | { status: LicenseState; released: boolean; reason?: KeptReason; activation: ActivationDoc | null }
   | { refused: 'product_mismatch' | 'invalid_transition' };
 
-const typed = (key: string): { sha256: string; isNone: boolean } => ({ sha256: keySha256(key), isNone: !isKey(key) });
+const typed = (key: string): { sha256: string; isNone: boolean } => ({ sha256: hashKey(key), isNone: !isKey(key) });
 
 function machineOf(question: MachineDetails, machine_id: string): Machine {
   const { machine_name = null, platform = null, app_version = null } = question;

@@ -2,7 +2,7 @@
 import joi, { type CustomValidator, type ObjectSchema, type Schema } from 'joi';
 import { named } from '../../../kernel/contract.js';
 import { cleanName } from '../../../lib/unknown-fields.js';
-import { canonicalKey, isKey } from '../model/key.js';
+import { normalizeLicenseKey, isKey } from '../model/key.js';
 import { keyHash, productField } from '../model/fields.js';
 
 /**
@@ -15,14 +15,14 @@ const oneLine = (max: number) =>
     .max(max)
     .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'free of control characters' });
 const machineId = oneLine(128).min(1).allow(null).description('What the application calls this machine');
-export const said = (max: number) => oneLine(max).allow(null, '');
+export const optionalLine = (max: number) => oneLine(max).allow(null, '');
 
 const details = {
   product: productField.required(),
   machine_id: machineId,
-  machine_name: said(200),
-  app_version: said(100),
-  platform: said(100),
+  machine_name: optionalLine(200),
+  app_version: optionalLine(100),
+  platform: optionalLine(100),
   machine_unstable: joi
     .boolean()
     .description('The machine has no id that lasts, as in a container: it is named and takes no seat'),
@@ -47,7 +47,7 @@ export const validateBody = named(
 /** Proxies on the way, histories and bookmarks would keep a whole key in an address. */
 const NOT_HERE = 'does not belong into an address: send the key in the header X-License-Key, or its key_sha256';
 const holdsNoKey: CustomValidator<unknown> = (value, helpers) =>
-  typeof value === 'string' && isKey(canonicalKey(value)) ? helpers.message({ custom: NOT_HERE }) : value;
+  typeof value === 'string' && isKey(normalizeLicenseKey(value)) ? helpers.message({ custom: NOT_HERE }) : value;
 
 /**
  * The parameters of an address: the known fields, and others, which are ignored or rejected. No value and no name may
@@ -60,7 +60,7 @@ function keyless(fields: Readonly<Record<string, Schema>>, unknown: 'ignored' | 
     .pattern(joi.string(), joi.any().custom(holdsNoKey))
     .custom((query: Readonly<Record<string, unknown>>, helpers) => {
       const names = Object.keys(query);
-      if (names.some((name) => isKey(canonicalKey(name))))
+      if (names.some((name) => isKey(normalizeLicenseKey(name))))
         return helpers.message({ custom: `a whole key ${NOT_HERE}` });
       const other = names.find((name) => !Object.hasOwn(fields, name));
       if (other !== undefined && unknown === 'rejected')
@@ -84,7 +84,7 @@ export const deactivateBody = named(
       license_key: licenseKey,
       product: productField,
       machine_id: machineId.description('Releases this machine; absent: the license becomes inactive'),
-      reason: said(500),
+      reason: optionalLine(500),
       permanent: joi.boolean().description('Revokes the license: this is final'),
     })
     .example({ license_key: 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2', machine_id: 'web-1' }),
@@ -97,7 +97,7 @@ export const fileBody = named(
       license_key: licenseKey,
       product: productField.required(),
       machine_id: machineId.description('Needed where the number of machines is limited'),
-      machine_name: said(200),
+      machine_name: optionalLine(200),
       valid_days: joi.number().integer().min(1).max(366).default(30),
     })
     .example({ license_key: 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2', product: 'shop', machine_id: 'web-1', valid_days: 90 }),

@@ -3,7 +3,7 @@ import type { LicenseStatus } from '../../../formats/license-status.js';
 import type { LicensedMachines, Machine, Seat } from '../machines/machines.js';
 import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
 
-export interface Seated {
+export interface SeatResult {
   status: LicenseStatus;
   activation: {
     max: number | null;
@@ -12,7 +12,7 @@ export interface Seated {
   };
 }
 
-export const OF_SEAT: Readonly<Record<Seat, LicenseStatus>> = {
+export const SEAT_STATUSES: Readonly<Record<Seat, LicenseStatus>> = {
   active: 'active',
   pending: 'machine_pending',
   blocked: 'machine_blocked',
@@ -23,12 +23,12 @@ export const OF_SEAT: Readonly<Record<Seat, LicenseStatus>> = {
  * @param known the machine's activation as it was read
  * @param takes false looks, and takes no place
  */
-export async function seatOf(
+export async function resolveSeat(
   machines: LicensedMachines,
   license: LicenseDoc,
   machine: Machine,
   { known, takes }: { known: ActivationDoc | null; takes: boolean },
-): Promise<Seated> {
+): Promise<SeatResult> {
   const holds = known?.status === 'active';
   const [seat, counted] = await Promise.all([
     takes ? machines.take(license, machine, known) : machines.look(license, known),
@@ -37,5 +37,5 @@ export async function seatOf(
   ]);
   const used = counted ?? (await machines.used(license));
   const status = seat === 'limit' || (seat === 'active' && !holds && !takes) ? null : seat;
-  return { status: OF_SEAT[seat], activation: { max: license.max_activations, status, used } };
+  return { status: SEAT_STATUSES[seat], activation: { max: license.max_activations, status, used } };
 }

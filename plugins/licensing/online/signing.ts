@@ -1,5 +1,5 @@
 /** Signs answers and files with `security.license_key`; each names its key (contract 50, validate and `.lic`). */
-import { canonicalJson, type JsonValue } from '../../../formats/canonical-json.js';
+import { formatCanonicalJson, type JsonValue } from '../../../formats/canonical-json.js';
 import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../formats/license-text.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -33,7 +33,7 @@ export class Signing {
       this.#last ??= await this.key();
       const { algorithm: alg, key_id: kid } = this.#last;
       const covered = answerBy({ alg, kid });
-      const signed = await this.deps.signer.sign(Buffer.from(canonicalJson(covered as JsonValue)));
+      const signed = await this.deps.signer.sign(Buffer.from(formatCanonicalJson(covered as JsonValue)));
       if (signed?.key.key_id === kid) return Object.assign(covered, { signature: signed.signature });
       this.#last = signed?.key ?? null;
     }

@@ -13,9 +13,18 @@ import {
   type PanelSpec,
 } from '../../../kernel/contract.js';
 import { changeBody } from '../model/fields.js';
-import { licenseView } from '../model/view.js';
-import { licenseOf, textOf } from './form.js';
-import { acting, idOf, isAdmin, params, products, reading, shown, type LicensePageParts } from './parts.js';
+import { toLicenseView } from '../model/view.js';
+import { parseLicenseForm, getFormText } from './form.js';
+import {
+  ADMIN_AUTH,
+  getIdParam,
+  isAdmin,
+  params,
+  listProducts,
+  MEMBER_AUTH,
+  toShownLicense,
+  type LicensePageParts,
+} from './parts.js';
 
 const MOST = 200;
 const title = 'License approvals';
@@ -44,12 +53,12 @@ async function queue(parts: LicensePageParts, request: HttpRequest, problem?: st
     const license = await deps.licenses.get(machine.license_id);
     if (license === null || (product !== undefined && license.product !== product)) continue;
     const name = machine.machine_name ?? machine.machine_id;
-    rows.push({ ...machine, name, license: shown(licenseView(license, 0, now)) });
+    rows.push({ ...machine, name, license: toShownLicense(toLicenseView(license, 0, now)) });
   }
   return new View('approvals', {
-    licenses: pending.items.map((license) => shown(licenseView(license, 0, now))),
+    licenses: pending.items.map((license) => toShownLicense(toLicenseView(license, 0, now))),
     machines: rows,
-    products: await products(parts, true),
+    products: await listProducts(parts, true),
     admin: isAdmin(request),
     problem,
   });
@@ -58,7 +67,7 @@ async function queue(parts: LicensePageParts, request: HttpRequest, problem?: st
 export function approvalPages(parts: LicensePageParts): PageSpec[] {
   const { licenses } = parts;
   const action = pageActions(
-    { path: '/license-approvals/{id}', title, access: acting, input: { params } },
+    { path: '/license-approvals/{id}', title, access: ADMIN_AUTH, input: { params } },
     (request, problem) => queue(parts, request, problemText(problem)),
   );
   const post = (name: string, message: string, run: (request: HttpRequest) => Promise<unknown>): PageSpec =>
@@ -81,17 +90,17 @@ export function approvalPages(parts: LicensePageParts): PageSpec[] {
           return some + machines || null;
         },
       },
-      access: reading,
+      access: MEMBER_AUTH,
       projectQuery: 'product',
       input: { query: joi.object({ product: joi.string().max(64).empty('') }) },
       handle: (request) => queue(parts, request),
     },
-    post('approve', 'License approved.', (request) => licenses.move(request.principal, idOf(request), 'approve')),
-    post('reject', 'License rejected.', (request) => licenses.move(request.principal, idOf(request), 'reject')),
+    post('approve', 'License approved.', (request) => licenses.move(request.principal, getIdParam(request), 'approve')),
+    post('reject', 'License rejected.', (request) => licenses.move(request.principal, getIdParam(request), 'reject')),
     post('limit', 'Limit raised.', async (request) => {
-      const known = await licenses.need(request.principal, idOf(request));
-      const body = { max_activations: textOf(request, 'max_activations') };
-      const { max_activations } = licenseOf({ ...request, body }, changeBody);
+      const known = await licenses.need(request.principal, getIdParam(request));
+      const body = { max_activations: getFormText(request, 'max_activations') };
+      const { max_activations } = parseLicenseForm({ ...request, body }, changeBody);
       return licenses.change(request.principal, known.id, { max_activations: max_activations ?? null });
     }),
   ];

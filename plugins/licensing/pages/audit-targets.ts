@@ -2,7 +2,7 @@
 import type { AuditTargets } from '../../../ports/domain/audit.js';
 import type { LicensingDeps } from '../deps.js';
 
-export const licenseTargets = ({ licenses }: Pick<LicensingDeps, 'licenses'>): AuditTargets => ({
+export const createLicenseTargets = ({ licenses }: Pick<LicensingDeps, 'licenses'>): AuditTargets => ({
   noun: 'license',
   describe: async (id) => {
     const license = await licenses.get(id);

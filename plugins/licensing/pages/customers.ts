@@ -5,18 +5,18 @@
 import joi from 'joi';
 import { text, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { networkOf } from '../../../lib/addresses.js';
+import { getClientNetwork } from '../../../lib/addresses.js';
 import { DAY_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import type { SellerBrand } from '../../../ports/domain/projects.js';
 import type { LicenseDoc } from '../model/documents.js';
-import { licenseView } from '../model/view.js';
-import { textOf } from './form.js';
-import { shown, toneOf, type LicensePageParts } from './parts.js';
+import { toLicenseView } from '../model/view.js';
+import { getFormText } from './form.js';
+import { toShownLicense, getMachineTone, type LicensePageParts } from './parts.js';
 
 const PURPOSE = 'licensing.customer';
 const TICKET_MS = 30 * MINUTE_MS;
 /** The most machines that a customer may release within `RELEASES_MS`. */
-export const MOST_RELEASES = 3;
+export const MAX_SHOWN_RELEASES = 3;
 const RELEASES_MS = 30 * DAY_MS;
 const MACHINES = 200;
 const title = 'Your license';
@@ -35,7 +35,7 @@ export function customerPages(parts: LicensePageParts): PageSpec[] {
     access: 'public',
     again: ({ message }) => entry({ message }),
     handle: async (request) => {
-      const license = await ticketed(parts, textOf(request, 'ticket'));
+      const license = await ticketed(parts, getFormText(request, 'ticket'));
       if (license !== null) return run(request, license);
       const seller = await parts.deps.brands.common();
       return entry({ seller, message: 'Enter the key again: the page was open for too long.' }, 401);
@@ -82,10 +82,10 @@ async function sellerOf({ deps }: LicensePageParts, named: unknown): Promise<Ent
 
 async function byKey(parts: LicensePageParts, request: HttpRequest): Promise<View> {
   const { throttle } = parts.deps;
-  const who = await sellerOf(parts, textOf(request, 'product'));
+  const who = await sellerOf(parts, getFormText(request, 'product'));
   let attempt;
   try {
-    attempt = await throttle.enter([`license:${networkOf(request.address)}`]);
+    attempt = await throttle.enter([`license:${getClientNetwork(request.address)}`]);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status !== 429) throw error;
     const view = entry({ ...who, message: 'Too many wrong keys. Try again later.' }, 429);
@@ -93,7 +93,7 @@ async function byKey(parts: LicensePageParts, request: HttpRequest): Promise<Vie
     return view;
   }
   try {
-    const license = await parts.online.byKey(textOf(request, 'license_key'));
+    const license = await parts.online.byKey(getFormText(request, 'license_key'));
     if (license !== null) return await view(parts, license);
     await attempt.failed();
     return entry(
@@ -122,24 +122,24 @@ async function view(parts: LicensePageParts, license: LicenseDoc, more: Record<s
   const filter = { license_id: license.id, status: { in: ['active', 'pending', 'blocked'] } };
   const page = await deps.activations.find({ filter, sort, limit: MACHINES });
   const ticket: Ticket = { id: license.id, until: now + TICKET_MS };
-  const { notes: _notes, ...told } = licenseView(license, await licenses.ttlOf(license.product), now);
+  const { notes: _notes, ...told } = toLicenseView(license, await licenses.ttlOf(license.product), now);
   return new View('customer-license', {
     title,
     seller: (await deps.brands.of(license.product)) ?? (await deps.brands.common()),
-    license: shown({ ...told, notes: null }),
+    license: toShownLicense({ ...told, notes: null }),
     machines: page.items.map((one) => ({
       id: one.id,
       name: one.machine_name ?? one.machine_id,
       machine_id: one.machine_id,
       status: one.status,
-      tone: toneOf(one.status),
+      tone: getMachineTone(one.status),
       last_seen: one.last_seen,
       kept_until: machines.keptUntil(one),
       releasable: one.status !== 'blocked' && machines.keptUntil(one) === null,
     })),
     used: page.items.filter(({ status }) => status === 'active').length,
     left: releasesLeft(license, now),
-    most: MOST_RELEASES,
+    most: MAX_SHOWN_RELEASES,
     ticket: deps.cipher.seal(JSON.stringify(ticket), PURPOSE),
     ...more,
   }).header('cache-control', 'no-store');
@@ -147,13 +147,13 @@ async function view(parts: LicensePageParts, license: LicenseDoc, more: Record<s
 
 const recent = ({ customer_releases }: LicenseDoc, now: number): string[] =>
   customer_releases.filter((at) => Date.parse(at) > now - RELEASES_MS);
-const releasesLeft = (license: LicenseDoc, now: number): number => MOST_RELEASES - recent(license, now).length;
+const releasesLeft = (license: LicenseDoc, now: number): number => MAX_SHOWN_RELEASES - recent(license, now).length;
 
 /** The release is counted before it happens, so that a crash never gives one away. */
 async function release(parts: LicensePageParts, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
   const { deps, machines } = parts;
   const now = deps.clock.now();
-  const activation = await deps.activations.get(textOf(request, 'activation'));
+  const activation = await deps.activations.get(getFormText(request, 'activation'));
   const refused = (problem: string): Promise<View> =>
     view(parts, license, { problem }).then((page) => page.withStatus(409));
   if (activation === null || activation.license_id !== license.id) return refused('There is no such machine.');
@@ -180,10 +180,10 @@ async function release(parts: LicensePageParts, request: HttpRequest, license: L
 /** Reads the request of an offline machine: `{schema: 1, product, machine_id}`. */
 async function file(parts: LicensePageParts, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
   const refused = (problem: string): Promise<View> =>
-    view(parts, license, { problem, request: textOf(request, 'request') }).then((page) => page.withStatus(422));
+    view(parts, license, { problem, request: getFormText(request, 'request') }).then((page) => page.withStatus(422));
   let asked: { schema?: unknown; product?: unknown; machine_id?: unknown } | null;
   try {
-    asked = JSON.parse(textOf(request, 'request')) as typeof asked;
+    asked = JSON.parse(getFormText(request, 'request')) as typeof asked;
   } catch {
     return refused('This is no request of a machine: it is not JSON.');
   }

@@ -9,18 +9,27 @@ import {
 } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { changeBody, createBody } from '../model/fields.js';
-import { dayOf, licenseOf, textOf } from './form.js';
-import { acting, crumb, idOf, params, products, shown, to, type LicensePageParts } from './parts.js';
+import { toDay, parseLicenseForm, getFormText } from './form.js';
+import {
+  ADMIN_AUTH,
+  crumb,
+  getIdParam,
+  params,
+  listProducts,
+  toShownLicense,
+  redirectToLicense,
+  type LicensePageParts,
+} from './parts.js';
 
 async function editor(parts: LicensePageParts, request: HttpRequest, problem?: Problem): Promise<View> {
   const id = request.params['id'];
   const known = id === undefined ? null : await parts.licenses.show(request.principal, id);
-  const kept = known && { ...known, features: JSON.stringify(known.features), expires_at: dayOf(known.expires_at) };
+  const kept = known && { ...known, features: JSON.stringify(known.features), expires_at: toDay(known.expires_at) };
   return new View('license-form', {
-    known: known === null ? null : shown(known),
+    known: known === null ? null : toShownLicense(known),
     form: problem === undefined ? (kept ?? {}) : getFormFields(request),
     approval: problem === undefined ? known?.require_approval : getFormFields(request)['require_approval'] === 'true',
-    products: await products(parts, false),
+    products: await listProducts(parts, false),
     action: known === null ? '/licenses' : `/licenses/${known.id}/edit`,
     crumbs: [crumb, { label: known === null ? 'New license' : 'Edit' }],
     ...problem,
@@ -28,7 +37,7 @@ async function editor(parts: LicensePageParts, request: HttpRequest, problem?: P
 }
 
 async function made(parts: LicensePageParts, request: HttpRequest): Promise<View> {
-  const { count, ...input } = licenseOf(request, createBody);
+  const { count, ...input } = parseLicenseForm(request, createBody);
   const licenses =
     count === undefined
       ? [await parts.licenses.create(request.principal, input)]
@@ -37,8 +46,8 @@ async function made(parts: LicensePageParts, request: HttpRequest): Promise<View
   if (first === undefined) throw conflict('No license was made.');
   return new View('license-created', {
     title: licenses.length === 1 ? 'License created' : `${licenses.length} licenses created`,
-    license: shown(first.license),
-    products: await products(parts, true),
+    license: toShownLicense(first.license),
+    products: await listProducts(parts, true),
     keys: licenses.map(({ key }) => key).join('\n'),
     many: licenses.length > 1,
     known: !first.created,
@@ -48,11 +57,11 @@ async function made(parts: LicensePageParts, request: HttpRequest): Promise<View
 
 export function editPages(parts: LicensePageParts): PageSpec[] {
   const again = (request: HttpRequest, problem?: Problem): Promise<View> => editor(parts, request, problem);
-  const edit = { path: '/licenses/{id}/edit', title: 'Edit license', access: acting, input: { params } };
+  const edit = { path: '/licenses/{id}/edit', title: 'Edit license', access: ADMIN_AUTH, input: { params } };
   return [
-    { path: '/licenses/new', title: 'New license', access: acting, handle: (request) => again(request) },
+    { path: '/licenses/new', title: 'New license', access: ADMIN_AUTH, handle: (request) => again(request) },
     formPage(
-      { path: '/licenses', title: 'New license', access: acting, creates: true },
+      { path: '/licenses', title: 'New license', access: ADMIN_AUTH, creates: true },
       (request) => made(parts, request),
       again,
     ),
@@ -60,12 +69,12 @@ export function editPages(parts: LicensePageParts): PageSpec[] {
     formPage(
       edit,
       async (request) => {
-        const { product: _product, ...fields } = licenseOf(request, changeBody);
-        const { expires_at: end } = await parts.licenses.show(request.principal, idOf(request));
+        const { product: _product, ...fields } = parseLicenseForm(request, changeBody);
+        const { expires_at: end } = await parts.licenses.show(request.principal, getIdParam(request));
         // The form shows a day: the same day keeps the minute that the interface gave it.
-        if (end !== null && textOf(request, 'expires_at') === dayOf(end)) delete fields.expires_at;
-        await parts.licenses.change(request.principal, idOf(request), fields);
-        return to(idOf(request), 'License saved.');
+        if (end !== null && getFormText(request, 'expires_at') === toDay(end)) delete fields.expires_at;
+        await parts.licenses.change(request.principal, getIdParam(request), fields);
+        return redirectToLicense(getIdParam(request), 'License saved.');
       },
       again,
     ),

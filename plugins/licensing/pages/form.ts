@@ -2,35 +2,35 @@
 import type joi from 'joi';
 import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { emptied, type LicenseFields, type NewLicense } from '../model/fields.js';
+import { normalizeEmptyFields, type LicenseFields, type NewLicense } from '../model/fields.js';
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 /** One text field, without surrounding blanks. */
-export function textOf(request: HttpRequest, name: string): string {
+export function getFormText(request: HttpRequest, name: string): string {
   const value = getFormFields(request)[name];
   return typeof value === 'string' ? value.trim() : '';
 }
 
 /** A bare day means the end of the day, in UTC; an empty field means no end. */
-export function endOf(request: HttpRequest, name = 'expires_at'): string | null {
-  const text = textOf(request, name);
+export function parseEndDate(request: HttpRequest, name = 'expires_at'): string | null {
+  const text = getFormText(request, name);
   if (text === '') return null;
   return DAY.test(text) ? `${text}T23:59:59.000Z` : text;
 }
 
 /** The day of an end, in UTC, as a field of type date has it. @param end RFC 3339, or null for none */
-export const dayOf = (end: string | null): string => end?.slice(0, 10) ?? '';
+export const toDay = (end: string | null): string => end?.slice(0, 10) ?? '';
 
 function numberOf(request: HttpRequest, name: string): unknown {
-  const text = textOf(request, name);
+  const text = getFormText(request, name);
   if (text === '') return null;
   return /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
 /** @throws ServiceError validation_failed */
 function featuresOf(request: HttpRequest): unknown {
-  const text = textOf(request, 'features');
+  const text = getFormText(request, 'features');
   if (text === '') return {};
   try {
     return JSON.parse(text);
@@ -40,20 +40,20 @@ function featuresOf(request: HttpRequest): unknown {
 }
 
 /** @throws ServiceError validation_failed */
-export function licenseOf(request: HttpRequest, schema: joi.ObjectSchema): NewLicense & LicenseFields {
+export function parseLicenseForm(request: HttpRequest, schema: joi.ObjectSchema): NewLicense & LicenseFields {
   const { product, client_ref } = getFormFields(request);
   const count = numberOf(request, 'count');
   const given = {
     product,
     ...(client_ref !== undefined && client_ref !== '' && { client_ref }),
     ...(count !== null && count !== 1 && { count }),
-    licensee: textOf(request, 'licensee'),
-    email: textOf(request, 'email'),
-    notes: textOf(request, 'notes'),
+    licensee: getFormText(request, 'licensee'),
+    email: getFormText(request, 'email'),
+    notes: getFormText(request, 'notes'),
     features: featuresOf(request),
     max_activations: numberOf(request, 'max_activations'),
     require_approval: getFormFields(request)['require_approval'] === 'true',
-    expires_at: endOf(request),
+    expires_at: parseEndDate(request),
   };
-  return emptied(fromForm(schema, given) as NewLicense & LicenseFields);
+  return normalizeEmptyFields(fromForm(schema, given) as NewLicense & LicenseFields);
 }

@@ -11,24 +11,24 @@ import {
   type PageSpec,
 } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
-import { MACHINE_MOVES, machineMovesOf, type MachineMove } from '../machines/activations.js';
+import { MACHINE_MOVES, listMachineMoves, type MachineMove } from '../machines/activations.js';
 import { changeBody } from '../model/fields.js';
-import { movesOf, type LicenseMove } from '../model/states.js';
-import { activationView } from '../model/view.js';
-import { dayOf, endOf, licenseOf, textOf } from './form.js';
+import { listMoves, type LicenseMove } from '../model/states.js';
+import { toActivationView } from '../model/view.js';
+import { toDay, parseEndDate, parseLicenseForm, getFormText } from './form.js';
 import {
-  acting,
+  ADMIN_AUTH,
   crumb,
-  idOf,
+  getIdParam,
   isAdmin,
-  PAGE,
+  LICENSE_PAGE_SIZE,
   params,
-  products,
-  reading,
-  shown,
+  listProducts,
+  MEMBER_AUTH,
+  toShownLicense,
   title,
-  to,
-  toneOf,
+  redirectToLicense,
+  getMachineTone,
   type LicensePageParts,
 } from './parts.js';
 
@@ -40,24 +40,24 @@ async function detailView(
   more: Record<string, unknown> = {},
 ): Promise<View> {
   const { licenses, activations, deps } = parts;
-  const doc = await licenses.need(request.principal, idOf(request));
+  const doc = await licenses.need(request.principal, getIdParam(request));
   const license = await licenses.show(request.principal, doc.id);
   const { cursor } = request.query as { cursor?: string };
-  const query = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
+  const query = { limit: LICENSE_PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
   const [names, page, counts, history] = await Promise.all([
-    products(parts, true),
+    listProducts(parts, true),
     activations.page(request.principal, doc.id, query),
     activations.states(doc.id),
     deps.audit.of(doc.id, HISTORY),
   ]);
   const admin = isAdmin(request);
-  const moves = movesOf(doc.status);
+  const moves = listMoves(doc.status);
   return new View('license', {
-    title: shown(license).name,
-    license: shown(license),
+    title: toShownLicense(license).name,
+    license: toShownLicense(license),
     products: names,
     features: JSON.stringify(license.features, null, 2),
-    end_day: dayOf(license.expires_at),
+    end_day: toDay(license.expires_at),
     has_features: Object.keys(license.features).length > 0,
     admin,
     can: Object.fromEntries(moves.map((move) => [move, admin])),
@@ -65,21 +65,21 @@ async function detailView(
     used: counts.active ?? 0,
     waiting: counts.pending ?? 0,
     machines: page.items.map((one) => ({
-      ...activationView(one),
+      ...toActivationView(one),
       name: one.machine_name ?? one.machine_id,
-      tone: toneOf(one.status),
-      moves: admin ? machineMovesOf(one.status) : [],
+      tone: getMachineTone(one.status),
+      moves: admin ? listMachineMoves(one.status) : [],
     })),
     next_cursor: page.next,
     page_path: `/licenses/${doc.id}`,
     history: history.items,
-    crumbs: [crumb, { label: shown(license).name }],
+    crumbs: [crumb, { label: toShownLicense(license).name }],
     ...more,
   });
 }
 
 const actionsOf = (parts: LicensePageParts): ReturnType<typeof pageActions> =>
-  pageActions({ path: '/licenses/{id}', title, access: acting, input: { params } }, (request, problem) =>
+  pageActions({ path: '/licenses/{id}', title, access: ADMIN_AUTH, input: { params } }, (request, problem) =>
     detailView(parts, request, {
       problem: problemText(problem),
       errors: problem.errors,
@@ -101,14 +101,14 @@ function actionPages(parts: LicensePageParts): PageSpec[] {
   return [
     ...(Object.keys(DONE) as Exclude<LicenseMove, 'extend'>[]).map((move) =>
       action(move, async (request, id) => {
-        await licenses.move(request.principal, id, move, textOf(request, 'reason') || undefined);
-        return to(id, DONE[move]);
+        await licenses.move(request.principal, id, move, getFormText(request, 'reason') || undefined);
+        return redirectToLicense(id, DONE[move]);
       }),
     ),
     action('extend', async (request, id) => {
       const { expires_at } = licenseEnd(request);
       await licenses.extend(request.principal, id, expires_at);
-      return to(id, 'The end of the license was changed.');
+      return redirectToLicense(id, 'The end of the license was changed.');
     }),
     action('key', async (request, id) => {
       const key = await licenses.reveal(request.principal, id);
@@ -118,13 +118,13 @@ function actionPages(parts: LicensePageParts): PageSpec[] {
       const doc = await licenses.need(request.principal, id);
       const file = await online.fileFor(
         doc,
-        textOf(request, 'machine_id') || null,
-        Number(textOf(request, 'valid_days')),
+        getFormText(request, 'machine_id') || null,
+        Number(getFormText(request, 'valid_days')),
       );
       if ('status' in file) throw conflict(`No file: the answer is ${file.status}.`);
       await parts.deps.audit.record(request.principal, 'license.file_issued', id, {
         product: doc.product,
-        machine_id: textOf(request, 'machine_id') || null,
+        machine_id: getFormText(request, 'machine_id') || null,
       });
       return text(file.text)
         .header('cache-control', 'no-store')
@@ -135,7 +135,7 @@ function actionPages(parts: LicensePageParts): PageSpec[] {
 
 /** The end of a license as its form gives it. @throws ServiceError validation_failed */
 function licenseEnd(request: HttpRequest): { expires_at: string | null } {
-  return licenseOf({ ...request, body: { expires_at: endOf(request) ?? '' } }, changeBody) as {
+  return parseLicenseForm({ ...request, body: { expires_at: parseEndDate(request) ?? '' } }, changeBody) as {
     expires_at: string | null;
   };
 }
@@ -155,7 +155,7 @@ function machinePages(parts: LicensePageParts): PageSpec[] {
       `machines/{aid}/${move}`,
       async (request, id) => {
         await parts.activations.move(request.principal, id, request.params['aid'] ?? '', move);
-        const back = textOf(request, 'back') === 'approvals' ? '/license-approvals' : `/licenses/${id}`;
+        const back = getFormText(request, 'back') === 'approvals' ? '/license-approvals' : `/licenses/${id}`;
         return new Redirect(back, { tone: 'success', message: OF_MACHINES[move] });
       },
       input,
@@ -168,7 +168,7 @@ export function licensePages(parts: LicensePageParts): PageSpec[] {
     {
       path: '/licenses/{id}',
       title,
-      access: reading,
+      access: MEMBER_AUTH,
       input: { params, query: joi.object({ cursor: joi.string().max(4096) }) },
       handle: (request) => detailView(parts, request),
     },

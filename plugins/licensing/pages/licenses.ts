@@ -1,19 +1,27 @@
 /** The page /licenses: the list, also as CSV, and the way from a key to its license (contract 80). */
 import joi from 'joi';
 import { Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
-import { canonicalKey, isKey, keySha256 } from '../model/key.js';
+import { normalizeLicenseKey, isKey, hashKey } from '../model/key.js';
 import type { LicenseQuery } from '../model/fields.js';
 import { STATES, type LicenseState } from '../model/states.js';
-import { csvOf } from '../http/csv.js';
-import { textOf } from './form.js';
-import { isAdmin, PAGE, products, reading, shown, title, type LicensePageParts } from './parts.js';
+import { buildLicenseCsv } from '../http/csv.js';
+import { getFormText } from './form.js';
+import {
+  isAdmin,
+  LICENSE_PAGE_SIZE,
+  listProducts,
+  MEMBER_AUTH,
+  toShownLicense,
+  title,
+  type LicensePageParts,
+} from './parts.js';
 
 type ListQuery = Partial<Record<'q' | 'status' | 'product' | 'key_sha256' | 'cursor', string>>;
 
 function asked(request: HttpRequest): LicenseQuery {
   const { q, status, product, key_sha256, cursor } = request.query as ListQuery;
   return {
-    limit: PAGE,
+    limit: LICENSE_PAGE_SIZE,
     ...(q && { q }),
     ...(status && { status: status as LicenseState }),
     ...(product && { product }),
@@ -35,8 +43,8 @@ const listQuery = joi.object({
 
 /** Replaces a whole key that was typed, also into the search: the next address and its links hold the hash. */
 function byHash(typed: string): Redirect | null {
-  const key = canonicalKey(typed);
-  return isKey(key) ? new Redirect(`/licenses?key_sha256=${keySha256(key)}`) : null;
+  const key = normalizeLicenseKey(typed);
+  return isKey(key) ? new Redirect(`/licenses?key_sha256=${hashKey(key)}`) : null;
 }
 
 async function listView(parts: LicensePageParts, request: HttpRequest): Promise<View> {
@@ -44,11 +52,11 @@ async function listView(parts: LicensePageParts, request: HttpRequest): Promise<
   const page = await parts.licenses.page(request.principal, query);
   const { limit: _limit, cursor: _cursor, ...filters } = query;
   return new View('licenses', {
-    items: page.items.map(shown),
+    items: page.items.map(toShownLicense),
     next_cursor: page.next,
     admin: isAdmin(request),
     states: STATES,
-    products: await products(parts, true),
+    products: await listProducts(parts, true),
     filtered: Object.keys(filters).length > 0,
     csv: `/licenses.csv?${new URLSearchParams(filters as Record<string, string>).toString()}`,
   });
@@ -66,7 +74,7 @@ export function listPages(parts: LicensePageParts): PageSpec[] {
         order: 20,
         also: ['keys', 'machines', 'activations', 'customers', 'seats', 'subscriptions'],
       },
-      access: reading,
+      access: MEMBER_AUTH,
       projectQuery: 'product',
       input: { query: listQuery },
       handle: (request) => byHash(asked(request).q ?? '') ?? listView(parts, request),
@@ -74,10 +82,10 @@ export function listPages(parts: LicensePageParts): PageSpec[] {
     {
       path: '/licenses.csv',
       title,
-      access: reading,
+      access: MEMBER_AUTH,
       input: { query: listQuery },
       handle: async (request) =>
-        text(await csvOf(parts.licenses, request.principal, asked(request)), 'text/csv; charset=utf-8')
+        text(await buildLicenseCsv(parts.licenses, request.principal, asked(request)), 'text/csv; charset=utf-8')
           .header('cache-control', 'no-store')
           .header('content-disposition', 'attachment; filename="licenses.csv"'),
     },
@@ -86,10 +94,10 @@ export function listPages(parts: LicensePageParts): PageSpec[] {
       method: 'POST',
       path: '/licenses/find',
       title,
-      access: reading,
+      access: MEMBER_AUTH,
       handle: (request) => {
         const none = { tone: 'warning', message: 'This is no license key.' } as const;
-        return byHash(textOf(request, 'license_key')) ?? new Redirect('/licenses', none);
+        return byHash(getFormText(request, 'license_key')) ?? new Redirect('/licenses', none);
       },
     },
   ];

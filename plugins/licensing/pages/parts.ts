@@ -6,12 +6,12 @@ import type { LicensingServices } from '../services.js';
 import type { LicenseView } from '../model/view.js';
 
 /** Members read; only administrators act or see a key (contract 10, roles). */
-export const reading = { session: 'member' } as const;
-export const acting = { session: 'admin' } as const;
+export const MEMBER_AUTH = { session: 'member' } as const;
+export const ADMIN_AUTH = { session: 'admin' } as const;
 export const title = 'Licenses';
 export const crumb = { label: title, href: '/licenses' };
 /** Rows on one page of a list. */
-export const PAGE = 50;
+export const LICENSE_PAGE_SIZE = 50;
 export const params = joi.object({ id: joi.string().guid().required() });
 
 export interface LicensePageParts extends LicensingServices {
@@ -22,7 +22,7 @@ export interface LicensePageParts extends LicensingServices {
 }
 
 /** Products by name. @param archived includes archived ones, whose licenses are still there */
-export async function products(
+export async function listProducts(
   { deps }: Pick<LicensePageParts, 'deps'>,
   archived: boolean,
 ): Promise<{ value: string; label: string }[]> {
@@ -35,10 +35,10 @@ export const isAdmin = ({ principal }: HttpRequest): boolean =>
   principal.kind === 'session' && principal.role === 'admin';
 
 /** Redirects to a license's page, with a message of what was done. */
-export const to = (id: string, message: string): Redirect =>
+export const redirectToLicense = (id: string, message: string): Redirect =>
   new Redirect(`/licenses/${id}`, { tone: 'success', message });
 
-export const idOf = ({ params: { id = '' } }: HttpRequest): string => id;
+export const getIdParam = ({ params: { id = '' } }: HttpRequest): string => id;
 
 const TONES: Readonly<Record<LicenseView['status'], string>> = {
   active: 'success',
@@ -49,7 +49,7 @@ const TONES: Readonly<Record<LicenseView['status'], string>> = {
 };
 
 /** A license with the members that its row and its page need. */
-export const shown = (license: LicenseView): LicenseView & { tone: string; href: string; name: string } => ({
+export const toShownLicense = (license: LicenseView): LicenseView & { tone: string; href: string; name: string } => ({
   ...license,
   tone: TONES[license.status],
   href: `/licenses/${license.id}`,
@@ -62,4 +62,4 @@ const MACHINE_TONES: Readonly<Record<string, string>> = {
   blocked: 'danger',
   released: 'neutral',
 };
-export const toneOf = (status: string): string => MACHINE_TONES[status] ?? 'neutral';
+export const getMachineTone = (status: string): string => MACHINE_TONES[status] ?? 'neutral';

@@ -2,7 +2,7 @@
 import { ReadCache } from '../../../lib/read-cache.js';
 import type { ProjectFigure, ProjectParts } from '../../../ports/domain/projects.js';
 import type { LicenseState } from '../model/states.js';
-import { shown, type LicensePageParts } from './parts.js';
+import { toShownLicense, type LicensePageParts } from './parts.js';
 
 const SHOWN = 4;
 const MAX_AGE_MS = 10_000;
@@ -16,7 +16,7 @@ const STATES: readonly [LicenseState, ProjectFigure['tone']][] = [
   ['revoked', null],
 ];
 
-export function projectPart({ licenses, deps }: LicensePageParts): ProjectParts {
+export function buildLicensePart({ licenses, deps }: LicensePageParts): ProjectParts {
   const counts = new ReadCache<number>({ max: 500, ttlMs: MAX_AGE_MS, now: () => deps.clock.monotonic() });
   const count = (product: string, status: LicenseState): Promise<number | null> =>
     counts.getWithin(MAX_WAIT_MS, `${product} ${status}`, () =>
@@ -42,7 +42,7 @@ export function projectPart({ licenses, deps }: LicensePageParts): ProjectParts 
         customers: { label: 'Customers’ page', href: `/license?product=${encodeURIComponent(slug)}` },
         figures,
         lines: page.items.map((license) => {
-          const { name, href, status, tone, created_at } = shown(license);
+          const { name, href, status, tone, created_at } = toShownLicense(license);
           return { title: name, href, detail: null, badge: { text: status, tone: tone as 'success' }, at: created_at };
         }),
         empty: page.items.length === 0 ? { text: 'None was made.', label: 'New license', href: '/licenses/new' } : null,

@@ -7,7 +7,7 @@ import type { LicensingDeps } from '../deps.js';
 import type { Licenses } from '../licenses/licenses.js';
 import type { ActivationDoc } from '../model/documents.js';
 
-export const licenseSearch = (licenses: Pick<Licenses, 'page'>): SearchProvider => ({
+export const createLicenseSearch = (licenses: Pick<Licenses, 'page'>): SearchProvider => ({
   label: 'Licenses',
   icon: 'license',
   order: 40,
@@ -53,7 +53,7 @@ export const licenseSearch = (licenses: Pick<Licenses, 'page'>): SearchProvider 
 });
 
 /** Finds machines of licenses by the beginning of the id or of the name that they gave. Each leads to its license. */
-export const machineSearch = ({ activations }: Pick<LicensingDeps, 'activations'>): SearchProvider => ({
+export const createMachineSearch = ({ activations }: Pick<LicensingDeps, 'activations'>): SearchProvider => ({
   label: 'Machines',
   icon: 'monitor',
   order: 45,

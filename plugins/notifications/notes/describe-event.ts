@@ -1,6 +1,6 @@
 /** Words of each event, for people. Pure. */
 import type { BugEvent, RateExceeded } from '../../../ports/domain/bugs.js';
-import { eventPage } from '../../../ports/domain/event-page.js';
+import { getEventPage } from '../../../ports/domain/event-page.js';
 import type { ReleaseHalted, ReleasePublished } from '../../../ports/domain/releases.js';
 import type { WebhookDisabled } from '../../../ports/domain/webhooks.js';
 import type { DomainEvent } from '../../../ports/events.js';
@@ -19,7 +19,7 @@ export function toNote(event: Pick<DomainEvent, 'event' | 'data'>, zone = 'UTC')
   const described = event.event.startsWith('monitor.') ? describeMonitorEvent(event, zone) : describe(event);
   if (described === null) return null;
   const defaults = { phase: 'begin', fault: null, monitor: null, tags: null, details: {} } as const;
-  return { ...defaults, ...described, path: eventPage(event.event, event.data) ?? '/' };
+  return { ...defaults, ...described, path: getEventPage(event.event, event.data) ?? '/' };
 }
 
 const toItemFields = (bug: BugEvent): Pick<Note, 'fault' | 'tags' | 'details' | 'title'> => ({

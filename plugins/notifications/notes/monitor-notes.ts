@@ -1,5 +1,5 @@
 /** Words of the events of monitors. Pure. */
-import { eventPage } from '../../../ports/domain/event-page.js';
+import { getEventPage } from '../../../ports/domain/event-page.js';
 import type { AlarmWord } from '../../../ports/domain/alarms/receivers.js';
 import type { MonitorCertificateExpiring, MonitorEvent, MonitorWarning } from '../../../ports/domain/watchdog.js';
 import type { DomainEvent } from '../../../ports/events.js';
@@ -156,7 +156,7 @@ export function toAcknowledgement({ source, alarm_id, by }: AlarmWord): Note {
     severity: 'low',
     title: toPlainText(title),
     text: toPlainText(text),
-    path: eventPage('monitor.down', { source }) ?? '/',
+    path: getEventPage('monitor.down', { source }) ?? '/',
     fault: `alarm:${alarm_id}`,
     monitor: source,
     tags: null,

@@ -2,7 +2,7 @@
 import joi, { type ObjectSchema, type ValidationError } from 'joi';
 import { named } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { unknownFields } from '../../../lib/unknown-fields.js';
+import { listUnknownFields } from '../../../lib/unknown-fields.js';
 import { OUTBOUND_METHODS } from '../../../ports/outbound.js';
 import { RECORD_TYPES, START_TLS, type StartTls } from '../../../ports/reach.js';
 import { KINDS, type OpenProbe, type Probe, type ProbeKind } from './probe.js';
@@ -227,7 +227,7 @@ function getProbeKind(given: unknown): ProbeKind | undefined {
 export function findUnknownFields(given: unknown): string[] {
   const known = getProbeKind(given);
   if (known === undefined) return [];
-  return unknownFields(joi.object({ probe: SCHEMAS[known] }).describe(), { probe: given });
+  return listUnknownFields(joi.object({ probe: SCHEMAS[known] }).describe(), { probe: given });
 }
 
 /**

@@ -7,8 +7,8 @@
  * whoever comes first moves on (the same).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { LeaseLost, processLease, type HeldLease, type Lease } from '../../../lib/lease.js';
-import { pages } from '../../../lib/paging.js';
+import { LeaseLost, createProcessLease, type HeldLease, type Lease } from '../../../lib/lease.js';
+import { iteratePages } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
@@ -111,7 +111,7 @@ export class ProbeScheduler {
 
   async #acquireLease(): Promise<boolean> {
     const options = { id: 'prober', what: 'the prober', ttlMs: LEASE_MS, judge: 'silence' } as const;
-    this.#lease ??= await processLease(this.deps.leases, this.deps, options);
+    this.#lease ??= await createProcessLease(this.deps.leases, this.deps, options);
     this.#held = await this.#lease.take();
     if (this.#held === null) return false;
     this.#known.clear();
@@ -132,7 +132,7 @@ export class ProbeScheduler {
       sort: [['updated_at', 'asc']] as [string, 'asc'][],
       limit: PAGE_SIZE,
     };
-    for await (const docs of pages(this.deps.probes, query)) {
+    for await (const docs of iteratePages(this.deps.probes, query)) {
       for (const { id, probe, updated_at } of docs) {
         if (updated_at > this.#newest) this.#newest = updated_at;
         if (this.#known.get(id) === updated_at) continue;

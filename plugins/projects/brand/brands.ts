@@ -14,7 +14,7 @@ import {
 import { invalid } from '../../../kernel/errors.js';
 import { readLogo } from '../../../lib/brand/logo.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { changedFields } from '../../../lib/changed-fields.js';
+import { findChangedFields } from '../../../lib/changed-fields.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { AUDIT, type AuditFields, type AuditLog } from '../../../ports/domain/audit.js';
 import type { SellerBrand, SellerBrands } from '../../../ports/domain/projects.js';
@@ -101,7 +101,7 @@ export class Brands implements SellerBrands {
       logo: view.logo_type,
     });
     const names = Object.keys(set).filter((name) => name !== 'logo_type');
-    const change = changedFields(audited(brandView(slug, before)), audited(after), names);
+    const change = findChangedFields(audited(brandView(slug, before)), audited(after), names);
     await this.audit.record(actor, 'project.brand_changed', slug, {}, change);
     return after;
   }

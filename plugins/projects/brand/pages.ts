@@ -13,7 +13,7 @@ import {
   type Problem,
 } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { brandStyles } from '../../../lib/brand/colour.js';
+import { formatBrandStyles } from '../../../lib/brand/colour.js';
 import { LOGO_BYTES, LOGO_HEADERS, LOGO_TYPES } from '../../../lib/brand/logo.js';
 import { brandBody, type BrandFields } from './brand.js';
 import type { Brands } from './brands.js';
@@ -83,7 +83,7 @@ export function brandPages(projects: Projects, brands: Brands): PageSpec[] {
     file('brand.css', async (slug) => {
       const brand = await brands.of(slug);
       if (brand === null) throw notFound('such style sheet');
-      return text(brandStyles(brand.colour), 'text/css; charset=utf-8');
+      return text(formatBrandStyles(brand.colour), 'text/css; charset=utf-8');
     }),
   ];
 }

@@ -10,7 +10,7 @@
  */
 import { collection, inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
-import { withPrints } from '../../../lib/text/distinct-sketch.js';
+import { addPrints } from '../../../lib/text/distinct-sketch.js';
 import type { Collection } from '../../../ports/store.js';
 import type { HourDoc } from '../model.js';
 import { emptyDelta, merge, updateOf, type Delta } from './delta.js';
@@ -73,8 +73,8 @@ export class HourCounts {
     }
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const before = (await this.hours.get(id)) ?? (await this.#made({ id, ...about }));
-      const people = withPrints(before.people ?? null, delta.people) ?? undefined;
-      const crashed_people = withPrints(before.crashed_people ?? null, delta.crashed) ?? undefined;
+      const people = addPrints(before.people ?? null, delta.people) ?? undefined;
+      const crashed_people = addPrints(before.crashed_people ?? null, delta.crashed) ?? undefined;
       const same = { id, people: before.people ?? null, crashed_people: before.crashed_people ?? null };
       if ((await this.hours.change(same, { ...update, set: { people, crashed_people } })) !== null) return;
     }

@@ -1,10 +1,10 @@
 /** Takes what applications say of their sessions, and adds it to the hours in which these began. */
 import { createHmac } from 'node:crypto';
 import { inject, injectable, PORT, token, type Clock } from '../../../kernel/contract.js';
-import { siteOf } from '../../../lib/addresses.js';
+import { getOperatorNetwork } from '../../../lib/addresses.js';
 import { correctSenderTime } from '../../../lib/clocks/sender-clock.js';
 import { versionName } from '../../../lib/versions.js';
-import { printOf, type Print } from '../../../lib/text/distinct-sketch.js';
+import { toPrint, type Print } from '../../../lib/text/distinct-sketch.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { PROJECTS, type ProjectDirectory } from '../../../ports/domain/projects.js';
 import type {
@@ -95,12 +95,12 @@ export class HourIntake implements SessionIntake {
   }
 
   #printOf(project: string, user: string): Print {
-    return printOf(createHmac('sha256', this.key).update(`person ${project} ${user}`).digest());
+    return toPrint(createHmac('sha256', this.key).update(`person ${project} ${user}`).digest());
   }
 
   #senderOf(project: string, { intake, address }: SessionSender): string {
     if (!intake) return 'token';
-    const text = `address ${project} ${siteOf(address)}`;
+    const text = `address ${project} ${getOperatorNetwork(address)}`;
     return `a${createHmac('sha256', this.key).update(text).digest().readUInt32BE(0) % SENDERS}`;
   }
 }

@@ -9,10 +9,10 @@ import type { ReleaseServices } from '../services.js';
 import { isPlatform } from '../../../formats/platform.js';
 import { isVersion } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
-import { releaseId } from '../place.js';
-import { storeRoute } from './store-route.js';
+import { getReleaseId } from '../place.js';
+import { createStoreRoute } from './store-route.js';
 import { StoreGuard } from './store-guard.js';
-import { StoreCare } from './care.js';
+import { StoreProtection } from './care.js';
 import { storeCommands } from './commands.js';
 import { ACCESS_DEPS, type AccessDeps } from './deps.js';
 import { AccessFiles } from './generator.js';
@@ -50,13 +50,13 @@ function depsOf(
       // Another process may have published it a moment ago.
       return (
         isHere(index.channel(product, channel).releases.find(version, platform)) ||
-        isHere(await releases.get(releaseId(product, channel, version, platform)))
+        isHere(await releases.get(getReleaseId(product, channel, version, platform)))
       );
     },
     downloaded: ({ product, channel, version, platform }) => {
       if (!isPlatform(platform)) return;
       releases
-        .change({ id: releaseId(product, channel, version, platform) }, { inc: { downloads: 1 } })
+        .change({ id: getReleaseId(product, channel, version, platform) }, { inc: { downloads: 1 } })
         .catch((err: unknown) => log.warn({ err, product, version }, 'a download was not counted'));
     },
     webPath: ctx.config.web_path,
@@ -76,7 +76,7 @@ function readersOf({ web_group, web_path }: ReleasesConfig): AccessDeps['readers
 
 export interface StoreServices {
   files: AccessFiles;
-  care: StoreCare;
+  care: StoreProtection;
   parts: Parts;
 }
 
@@ -85,7 +85,7 @@ export function assembleStore(ctx: PluginContext<ReleasesConfig>, services: Rele
   ctx.bind(ACCESS_DEPS, deps);
   const { files, care, guard } = ctx.services({
     files: AccessFiles,
-    care: StoreCare,
+    care: StoreProtection,
     guard: StoreGuard,
   });
   // The minute's job runs the self-test: the test asks over the network, and no administrator should wait for that.
@@ -94,7 +94,7 @@ export function assembleStore(ctx: PluginContext<ReleasesConfig>, services: Rele
     files,
     care,
     parts: {
-      routes: [storeRoute(guard, deps)],
+      routes: [createStoreRoute(guard, deps)],
       pages: protectionPages(care, files, services.deps.projects, deps),
       commands: storeCommands(care, deps.audit),
       jobs: [

@@ -3,7 +3,7 @@ import { inject, injectable, type HealthResult } from '../../../kernel/contract.
 import type { Protection, ReleaseStoreCare, ReleaseStoreState } from '../../../ports/domain/releases.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DiskFull, DiskUnwritable } from '../../../ports/release-store.js';
-import { KEEP_FREE } from '../config.js';
+import { MIN_FREE_BYTES } from '../config.js';
 import { ACCESS_DEPS, type AccessDeps } from './deps.js';
 import { AccessFiles } from './generator.js';
 import type { ProductResult, SelfTestResult } from './self-test-result.js';
@@ -31,7 +31,7 @@ export interface StoreProduct extends ProductResult {
 }
 
 @injectable()
-export class StoreCare implements ReleaseStoreCare {
+export class StoreProtection implements ReleaseStoreCare {
   readonly #probing = new SingleFlight<string | null>();
   #probed: { at: number; fault: string | null } | null = null;
 
@@ -109,7 +109,7 @@ export class StoreCare implements ReleaseStoreCare {
 
   async #probe(): Promise<string | null> {
     try {
-      await this.deps.store.probe(KEEP_FREE);
+      await this.deps.store.probe(MIN_FREE_BYTES);
       return null;
     } catch (error) {
       if (error instanceof DiskFull || error instanceof DiskUnwritable) return error.message;

@@ -2,7 +2,7 @@
 import type { CommandSpec } from '../../../kernel/contract.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { ReleaseStoreState } from '../../../ports/domain/releases.js';
-import type { StoreCare } from './care.js';
+import type { StoreProtection } from './care.js';
 
 const WORDS: Record<ReleaseStoreState['protection'], string> = {
   protected: 'Protected: strangers are refused.',
@@ -12,7 +12,7 @@ const WORDS: Record<ReleaseStoreState['protection'], string> = {
   not_tested: 'Not tested yet.',
 };
 
-export function linesOf({ protection, products }: ReleaseStoreState): string[] {
+export function formatStoreHealth({ protection, products }: ReleaseStoreState): string[] {
   const seen = products.map(({ product, statuses }) => {
     const parts = Object.entries(statuses).map(([file, status]) => `${file} ${status ?? 'no answer'}`);
     return `${product}: ${parts.join(', ')}`;
@@ -20,7 +20,7 @@ export function linesOf({ protection, products }: ReleaseStoreState): string[] {
   return [WORDS[protection], ...(protection === 'protected' ? [] : seen)];
 }
 
-export function storeCommands(care: StoreCare, audit: Pick<AuditLog, 'record'>): CommandSpec[] {
+export function storeCommands(care: StoreProtection, audit: Pick<AuditLog, 'record'>): CommandSpec[] {
   return [
     {
       name: 'store regenerate',
@@ -32,7 +32,7 @@ export function storeCommands(care: StoreCare, audit: Pick<AuditLog, 'record'>):
         });
         const count = state.regenerated.length;
         const written = `Access files of ${count} ${count === 1 ? 'product' : 'products'} are written.`;
-        return { json: state, text: [written, ...linesOf(state)].join('\n') };
+        return { json: state, text: [written, ...formatStoreHealth(state)].join('\n') };
       },
     },
     {
@@ -41,7 +41,7 @@ export function storeCommands(care: StoreCare, audit: Pick<AuditLog, 'record'>):
       async run() {
         const state = await care.test();
         const well = state.protection === 'protected' || state.protection === 'no_packages';
-        return { json: state, text: linesOf(state).join('\n'), exit: well ? 0 : 1 };
+        return { json: state, text: formatStoreHealth(state).join('\n'), exit: well ? 0 : 1 };
       },
     },
   ];

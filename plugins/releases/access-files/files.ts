@@ -5,45 +5,46 @@
 import type { OpeningAccount } from '../../../ports/domain/access.js';
 import type { LicenseCredential } from '../../../ports/domain/licensing.js';
 
-export const FORMAT = 3;
+export const ACCESS_FILE_VERSION = 3;
 
 /** The first line of both files. */
-export const firstLine = (product: string): string => `# aos-access format=${FORMAT} product=${product}`;
+export const buildHeaderLine = (product: string): string =>
+  `# aos-access format=${ACCESS_FILE_VERSION} product=${product}`;
 
 const BCRYPT = /^\$2[aby](\$\d\d\$[./A-Za-z0-9]{53})$/;
 /** Characters that no line of the file can hold. */
 const UNWRITABLE = /^#|[:\p{Cc}\u2028\u2029]/u;
 
 /** The line of a name with its hash; null when the hash is not bcrypt, or the file cannot hold the name. */
-export function lineOf(name: string, hash: string): string | null {
+export function formatAccountLine(name: string, hash: string): string | null {
   const bcrypt = BCRYPT.exec(hash)?.[1];
   return bcrypt === undefined || name === '' || UNWRITABLE.test(name) ? null : `${name}:$2y${bcrypt}`;
 }
 
 /** The lines of accounts, and the names left out. A name shaped like a license key's never belongs to an account. */
-export function accountLines(accounts: readonly OpeningAccount[]): { lines: string[]; skipped: string[] } {
+export function buildAccountLines(accounts: readonly OpeningAccount[]): { lines: string[]; skipped: string[] } {
   const lines: string[] = [];
   const skipped: string[] = [];
   for (const { username, hash } of accounts) {
-    const line = /^lic_/i.test(username) ? null : lineOf(username, hash);
+    const line = /^lic_/i.test(username) ? null : formatAccountLine(username, hash);
     if (line === null) skipped.push(username);
     else lines.push(line);
   }
   return { lines, skipped };
 }
 
-export const licenseLines = (licenses: readonly LicenseCredential[]): string[] =>
-  licenses.flatMap(({ name, hash }) => lineOf(name, hash) ?? []);
+export const buildLicenseLines = (licenses: readonly LicenseCredential[]): string[] =>
+  licenses.flatMap(({ name, hash }) => formatAccountLine(name, hash) ?? []);
 
-export const htpasswd = (product: string, lines: readonly string[]): string =>
-  [firstLine(product), ...lines, ''].join('\n');
+export const buildHtpasswd = (product: string, lines: readonly string[]): string =>
+  [buildHeaderLine(product), ...lines, ''].join('\n');
 
 /** @param folder the store's folder as the web server sees it */
-export function htaccess(product: string, folder: string): string {
+export function buildHtaccess(product: string, folder: string): string {
   const separator = /^[A-Za-z]:\\/.test(folder) ? '\\' : '/';
   const file = [folder.replace(/[\\/]+$/, ''), product, '.htpasswd'].join(separator);
   return [
-    firstLine(product),
+    buildHeaderLine(product),
     'AuthType Basic',
     `AuthName "Releases of ${product}"`,
     `AuthUserFile "${file}"`,
@@ -59,7 +60,7 @@ export function htaccess(product: string, folder: string): string {
  * Maps each name to its whole line. The first line of a name counts, as for Apache; comments and malformed lines are
  * skipped.
  */
-export function entriesOf(text: string): ReadonlyMap<string, string> {
+export function parseHtpasswd(text: string): ReadonlyMap<string, string> {
   const entries = new Map<string, string>();
   for (const line of text.split(/\r?\n/)) {
     const colon = line.indexOf(':');

@@ -10,9 +10,16 @@ import { SingleFlight } from '../../../lib/single-flight.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import type { LicenseCredential } from '../../../ports/domain/licensing.js';
 import type { AccessFile } from '../../../ports/release-store.js';
-import { inTurn } from '../lease-turn.js';
+import { withLeaseLock } from '../lease-turn.js';
 import { ACCESS_DEPS, type AccessDeps, type AccessDoc } from './deps.js';
-import { accountLines, firstLine, FORMAT, htaccess, htpasswd, licenseLines } from './files.js';
+import {
+  buildAccountLines,
+  buildHeaderLine,
+  ACCESS_FILE_VERSION,
+  buildHtaccess,
+  buildHtpasswd,
+  buildLicenseLines,
+} from './files.js';
 
 /** The id of the one stored document. */
 export const STATE = 'access-files';
@@ -103,14 +110,14 @@ export class AccessFiles {
       const state = await this.state();
       const cut = [...new Set([...(state?.cut ?? []), product])];
       await this.deps.rows.change({ id: STATE }, { set: { cut } }, { upsert: true });
-      await this.deps.store.access.write(product, '.htpasswd', `${firstLine(product)}\n`);
+      await this.deps.store.access.write(product, '.htpasswd', `${buildHeaderLine(product)}\n`);
     });
   }
 
   /** Lets one writer of access files work at a time, over all processes. @throws ServiceError overloaded */
   #alone<T>(work: (held: HeldLease) => Promise<T>): Promise<T> {
     const busy = 'Another process has been writing the access files for a minute.';
-    return inTurn(this.deps, { id: 'access-files', what: 'the access files', busy }, work);
+    return withLeaseLock(this.deps, { id: 'access-files', what: 'the access files', busy }, work);
   }
 
   async #run(held: HeldLease, all: boolean): Promise<string[]> {
@@ -136,7 +143,7 @@ export class AccessFiles {
     return {
       accounts: await accounts.mark(),
       licenses: (await licenses()?.mark()) ?? '',
-      format: `${FORMAT} ${webPath ?? store.folder ?? ''}`,
+      format: `${ACCESS_FILE_VERSION} ${webPath ?? store.folder ?? ''}`,
     };
   }
 
@@ -170,7 +177,7 @@ export class AccessFiles {
     if (tag === null) return false;
     if (this.#read.get(path) === tag) return true;
     const text = await store.access.read(product, file);
-    if (text?.split('\n', 1)[0] !== firstLine(product)) return false;
+    if (text?.split('\n', 1)[0] !== buildHeaderLine(product)) return false;
     this.#read.set(path, tag);
     return true;
   }
@@ -181,17 +188,17 @@ export class AccessFiles {
     { cut = [] }: AccessDoc,
   ): Promise<{ skipped: string[]; expires_at: string | null }> {
     const { accounts, licenses, store, webPath } = this.deps;
-    const people = accountLines(await listOf(accounts.opening()));
+    const people = buildAccountLines(await listOf(accounts.opening()));
     let expires_at: string | null = null;
     for (const product of products) {
       const keys = await listOf<LicenseCredential>(licenses()?.opening(product) ?? []);
       for (const { valid_until } of keys)
         if (valid_until !== null && (expires_at === null || valid_until < expires_at)) expires_at = valid_until;
       held.check();
-      const lines = cut.includes(product) ? [] : [...licenseLines(keys), ...people.lines];
+      const lines = cut.includes(product) ? [] : [...buildLicenseLines(keys), ...people.lines];
       // `.htpasswd` is written first: `.htaccess` refers to it.
-      await store.access.write(product, '.htpasswd', htpasswd(product, lines));
-      await store.access.write(product, '.htaccess', htaccess(product, webPath ?? store.folder ?? '/'));
+      await store.access.write(product, '.htpasswd', buildHtpasswd(product, lines));
+      await store.access.write(product, '.htaccess', buildHtaccess(product, webPath ?? store.folder ?? '/'));
       this.#protected.add(product);
     }
     if (people.skipped.length > 0)

@@ -2,7 +2,7 @@
 import { Redirect, View, type PageSpec } from '../../../kernel/contract.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Protection, ReleaseStoreState } from '../../../ports/domain/releases.js';
-import type { StoreCare } from './care.js';
+import type { StoreProtection } from './care.js';
 import type { AccessDeps } from './deps.js';
 import type { AccessFiles } from './generator.js';
 
@@ -26,7 +26,7 @@ const back = ({ protection }: ReleaseStoreState, done: string): Redirect =>
   new Redirect(PATH, { tone: TONES[protection], message: `${done} The store is ${WORDS[protection]}.` });
 
 export function protectionPages(
-  care: StoreCare,
+  care: StoreProtection,
   files: AccessFiles,
   projects: Pick<ProjectDirectory, 'list'>,
   { audit, readers, place }: Pick<AccessDeps, 'audit' | 'readers' | 'place'>,

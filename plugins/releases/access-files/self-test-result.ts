@@ -20,14 +20,14 @@ export interface SelfTestResult {
 
 const OPEN: ReadonlySet<number | null | undefined> = new Set([200, 206, 304]);
 /** The worst protection of all products. */
-export function overall(results: readonly ProductResult[]): Protection {
+export function combineResults(results: readonly ProductResult[]): Protection {
   const seen = new Set(results.map(({ protection }) => protection));
   const order: Protection[] = ['open', 'inconclusive', 'protected', 'no_packages'];
   return order.find((protection) => seen.has(protection)) ?? 'no_packages';
 }
 
 /** Judges one product by the statuses of its files. */
-export function protectionOf({ package: file, htpasswd }: Readonly<Record<string, number | null>>): Protection {
+export function getProtection({ package: file, htpasswd }: Readonly<Record<string, number | null>>): Protection {
   if ([file, htpasswd].some((status) => OPEN.has(status))) return 'open';
   if (file === undefined) return 'no_packages';
   return file === 401 && htpasswd === 403 ? 'protected' : 'inconclusive';

@@ -2,9 +2,9 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { OutboundError } from '../../../ports/outbound.js';
 import { ACCESS_DEPS, type AccessDeps } from './deps.js';
-import { firstLine } from './files.js';
+import { buildHeaderLine } from './files.js';
 import { AccessFiles, STATE } from './generator.js';
-import { overall, protectionOf, type ProductResult, type SelfTestResult } from './self-test-result.js';
+import { combineResults, getProtection, type ProductResult, type SelfTestResult } from './self-test-result.js';
 
 /** Bytes read of an access file: enough for its first line. */
 const READ_BYTES = 1_024;
@@ -28,7 +28,7 @@ export class SelfTest {
       products.push(result);
       in_front ||= !handed_on;
     }
-    const result = { at: clock.iso(), protection: overall(products), products, in_front, address: address() };
+    const result = { at: clock.iso(), protection: combineResults(products), products, in_front, address: address() };
     await rows.change({ id: STATE }, { set: { self_test: result as never } }, { upsert: true });
     if (result.protection === 'open' || result.protection === 'inconclusive')
       log.error({ ...result }, 'the release store does not refuse strangers');
@@ -46,11 +46,11 @@ export class SelfTest {
       ).status;
     }
     // The web server hands the hashes out: a store that nobody can enter is better.
-    if (list.status === 200 && list.text.split('\n', 1)[0] === firstLine(product)) {
+    if (list.status === 200 && list.text.split('\n', 1)[0] === buildHeaderLine(product)) {
       this.deps.log.error({ product }, 'the web server hands out .htpasswd: its hashes were taken out of it');
       await this.files.cut(product);
     }
-    return { product, protection: protectionOf(statuses), statuses, handed_on: list.ours };
+    return { product, protection: getProtection(statuses), statuses, handed_on: list.ours };
   }
 
   async #ask(path: string, maxBytes: number): Promise<{ status: number | null; text: string; ours: boolean }> {

@@ -9,7 +9,7 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import type { BasicCredentials, BasicGuard, BasicRequest, BasicVerdict } from '../../../ports/http.js';
 import { ACCESS_DEPS, type AccessDeps } from './deps.js';
-import { entriesOf } from './files.js';
+import { parseHtpasswd } from './files.js';
 import { AccessFiles } from './generator.js';
 
 /** A credential that was right is not hashed again for this long while its line stays the same. */
@@ -42,7 +42,7 @@ export class StoreGuard implements BasicGuard {
   }
 
   async judge(given: BasicCredentials | null, request: BasicRequest, pressed = false): Promise<BasicVerdict> {
-    const segments = segmentsOf(request);
+    const segments = getPathSegments(request);
     if (segments.some((segment) => segment.startsWith('.ht')))
       return { open: false, code: 'insufficient_scope', message: 'Access files are not served.' };
     const product = segments[0] ?? '';
@@ -111,14 +111,15 @@ export class StoreGuard implements BasicGuard {
     if (tag === null) return new Map();
     const held = this.#lines.get(product);
     if (held?.tag === tag) return held.entries;
-    const entries = entriesOf((await store.access.read(product, '.htpasswd')) ?? '');
+    const entries = parseHtpasswd((await store.access.read(product, '.htpasswd')) ?? '');
     this.#lines.set(product, { tag, entries });
     return entries;
   }
 }
 
 /** Guard and handler take the segments from here, so both judge the same path. */
-export const segmentsOf = ({ params }: Pick<BasicRequest, 'params'>): string[] => (params['path'] ?? '').split('/');
+export const getPathSegments = ({ params }: Pick<BasicRequest, 'params'>): string[] =>
+  (params['path'] ?? '').split('/');
 
 /** A missing file is answered by the route. */
 const OPEN: BasicVerdict = { open: true, username: null };

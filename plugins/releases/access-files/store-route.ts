@@ -3,7 +3,7 @@ import { FileAnswer, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { FileReplaced, type StoredFile } from '../../../ports/release-store.js';
 import type { AccessDeps } from './deps.js';
-import { segmentsOf, type StoreGuard } from './store-guard.js';
+import { getPathSegments, type StoreGuard } from './store-guard.js';
 
 const TYPES: readonly (readonly [ending: string, type: string])[] = [
   ['.tar.gz', 'application/gzip'],
@@ -33,7 +33,7 @@ async function* bytesOf(
   if (start === 0 && end === file.size) whole();
 }
 
-export function storeRoute(
+export function createStoreRoute(
   guard: StoreGuard,
   { store, isReleased, downloaded }: Pick<AccessDeps, 'store' | 'isReleased' | 'downloaded'>,
 ): RouteSpec {
@@ -47,7 +47,7 @@ export function storeRoute(
     access: { basic: guard },
     hidden: true,
     async handle(request) {
-      const segments = segmentsOf(request);
+      const segments = getPathSegments(request);
       const file = await store.open(segments);
       const [product = '', channel = '', version = '', platform = '', name = ''] = segments;
       const place = segments.length === PACKAGE_SEGMENTS ? { product, channel, version, platform } : null;

@@ -7,7 +7,7 @@ import { notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import type { Platform } from '../../../formats/platform.js';
-import { latestOf, offerTo } from './channel-releases.js';
+import { getLatest, selectOffer } from './channel-releases.js';
 import { ReleaseIndex, type ShownChannel } from './release-index.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -23,7 +23,7 @@ interface Given {
   reply: Reply;
 }
 
-export interface CheckQuestion {
+export interface UpdateCheckQuery {
   product: string;
   version: string;
   channel: string;
@@ -33,19 +33,19 @@ export interface CheckQuestion {
 }
 
 @injectable()
-export class Asking {
+export class UpdateCheckService {
   /** Answers already made: a fleet asks the same few questions again and again. */
   readonly #given = new BoundedMap<Given>({ most: KEPT });
 
   constructor(@inject(ReleaseIndex) private readonly index: ReleaseIndex) {}
 
   /** @throws ServiceError not_found for an unknown product */
-  check(question: CheckQuestion): Reply | Promise<Reply> {
+  check(question: UpdateCheckQuery): Reply | Promise<Reply> {
     const behind = this.index.current();
     return behind === null ? this.#check(question) : behind.then(() => this.#check(question));
   }
 
-  #check(question: CheckQuestion): Reply | Promise<Reply> {
+  #check(question: UpdateCheckQuery): Reply | Promise<Reply> {
     const project = this.index.project(question.product);
     return project === null ? this.#checkYoung(question) : this.#answer(question, project);
   }
@@ -55,13 +55,13 @@ export class Asking {
     await this.index.current();
     if (this.index.project(product) === null) await this.#young(product);
     const shown = this.index.channel(product, channel);
-    const latest = latestOf(shown.views[platform]);
+    const latest = getLatest(shown.views[platform]);
     const json = latest === null ? undefined : shown.texts.get(latest.id)?.json;
     const head = '{"status":"success","latest":';
     return answer(json?.within(head, latest?.mandatory ?? false, '}') ?? `${head}null}`, json?.tag ?? '-');
   }
 
-  async #checkYoung(question: CheckQuestion): Promise<Reply> {
+  async #checkYoung(question: UpdateCheckQuery): Promise<Reply> {
     return this.#answer(question, await this.#young(question.product));
   }
 
@@ -72,7 +72,7 @@ export class Asking {
     return project;
   }
 
-  #answer(question: CheckQuestion, { require_signed }: ProjectInfo): Reply {
+  #answer(question: UpdateCheckQuery, { require_signed }: ProjectInfo): Reply {
     const { product, version, channel, platform } = question;
     const shown = this.index.channel(product, channel);
     // In a staged rollout each machine has an answer of its own.
@@ -87,11 +87,11 @@ export class Asking {
   }
 
   #made(
-    { product, version, channel, platform, instance }: CheckQuestion,
+    { product, version, channel, platform, instance }: UpdateCheckQuery,
     shown: ShownChannel,
     require_signed: boolean,
   ): Reply {
-    const { latest, release, mandatory } = offerTo(shown.views[platform], version, instance);
+    const { latest, release, mandatory } = selectOffer(shown.views[platform], version, instance);
     const current_withdrawn = shown.releases.isWithdrawn(platform, version);
     const head = {
       status: 'success',

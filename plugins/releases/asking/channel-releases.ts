@@ -2,13 +2,13 @@
  * The releases of one channel, kept so that a question costs the same among ten and among ten thousand (contract 40,
  * asking). A binary search inserts a change; what questions need is derived once per change and platform. Pure.
  */
-import { canonicalVersion, compareVersions } from '../../../lib/versions.js';
+import { normalizeVersion, compareVersions } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
 import { PLATFORMS, type Platform } from '../../../formats/platform.js';
 import { isSelected } from './rollout.js';
 
 /** The fields of a release that answers depend on. */
-export type KnownRelease = Pick<
+export type CachedRelease = Pick<
   ReleaseDoc,
   | 'id'
   | 'rev'
@@ -33,12 +33,12 @@ export type KnownRelease = Pick<
 
 interface VersionReleases {
   version: string;
-  byPlatform: Map<Platform, KnownRelease>;
+  byPlatform: Map<Platform, CachedRelease>;
 }
 
 /** A release that a platform may be offered. */
 interface Candidate {
-  release: KnownRelease;
+  release: CachedRelease;
   /** The place of its version in the order, newest first. */
   order: number;
 }
@@ -56,9 +56,9 @@ export interface PlatformView {
 
 export interface ReleaseOffer {
   /** The newest release that this machine may be offered one day; null when there is none. */
-  latest: KnownRelease | null;
+  latest: CachedRelease | null;
   /** The release that the machine should install now; null when it is up to date. */
-  release: KnownRelease | null;
+  release: CachedRelease | null;
   /** True when any release above the asked version, up to the offered one, is mandatory. */
   mandatory: boolean;
 }
@@ -71,7 +71,7 @@ export class ChannelReleases {
   readonly #byVersion = new Map<string, VersionReleases>();
 
   /** Adds a release; false when the same or a newer revision is known already. */
-  put(release: KnownRelease): boolean {
+  put(release: CachedRelease): boolean {
     const entry = this.#entry(release.version);
     const known = entry.byPlatform.get(release.platform);
     if (known !== undefined && known.rev >= release.rev) return false;
@@ -80,12 +80,12 @@ export class ChannelReleases {
   }
 
   /** The release of a version, in any of its spellings, for exactly this platform. */
-  find(version: string, platform: Platform): KnownRelease | undefined {
-    return this.#byVersion.get(canonicalVersion(version))?.byPlatform.get(platform);
+  find(version: string, platform: Platform): CachedRelease | undefined {
+    return this.#byVersion.get(normalizeVersion(version))?.byPlatform.get(platform);
   }
 
   /** All releases, newest version first. */
-  *all(): Generator<KnownRelease> {
+  *all(): Generator<CachedRelease> {
     for (const { byPlatform } of this.#versions) yield* byPlatform.values();
   }
 
@@ -109,16 +109,16 @@ export class ChannelReleases {
 
   /** True when the release that a machine of this platform installed as this version is withdrawn. */
   isWithdrawn(platform: Platform, version: string): boolean {
-    const byPlatform = this.#byVersion.get(canonicalVersion(version))?.byPlatform;
+    const byPlatform = this.#byVersion.get(normalizeVersion(version))?.byPlatform;
     const installed = byPlatform?.get(platform) ?? byPlatform?.get('any');
     return installed !== undefined && installed.withdrawn_at !== null;
   }
 
   #entry(version: string): VersionReleases {
-    const canonical = canonicalVersion(version);
+    const canonical = normalizeVersion(version);
     const known = this.#byVersion.get(canonical);
     if (known !== undefined) return known;
-    const entry = { version, byPlatform: new Map<Platform, KnownRelease>() };
+    const entry = { version, byPlatform: new Map<Platform, CachedRelease>() };
     this.#byVersion.set(canonical, entry);
     const at = firstIndex(this.#versions, (other) => compareVersions(other.version, version) < 0);
     this.#versions.splice(at, 0, entry);
@@ -150,19 +150,19 @@ export class ChannelReleases {
 }
 
 /** Every release that some answer may hold: the texts of these are kept in memory. */
-export function offerable(views: PlatformViews): Set<KnownRelease> {
+export function listOfferable(views: PlatformViews): Set<CachedRelease> {
   const lists = PLATFORMS.flatMap((platform) => [views[platform].full, views[platform].partial]);
   return new Set(lists.flat().map(({ release }) => release));
 }
 
 /** The newest release for everyone: not withdrawn, not halted, rollout at 100. Null when there is none. */
-export const latestOf = ({ full }: PlatformView): KnownRelease | null => full[0]?.release ?? null;
+export const getLatest = ({ full }: PlatformView): CachedRelease | null => full[0]?.release ?? null;
 
 /** The newest release that keeps an older one from every machine; null when some machine is offered that one. */
-export function hiddenBy(
+export function findHidingRelease(
   { full }: PlatformView,
-  { version, min_version }: Pick<KnownRelease, 'version' | 'min_version'>,
-): KnownRelease | null {
+  { version, min_version }: Pick<CachedRelease, 'version' | 'min_version'>,
+): CachedRelease | null {
   const hides = ({ release: newer }: Candidate): boolean =>
     compareVersions(newer.version, version) > 0 &&
     (newer.min_version === null || (min_version !== null && compareVersions(newer.min_version, min_version) <= 0));
@@ -170,7 +170,7 @@ export function hiddenBy(
 }
 
 /** @param version the version that the machine has */
-export function offerTo(view: PlatformView, version: string, instance: string | null): ReleaseOffer {
+export function selectOffer(view: PlatformView, version: string, instance: string | null): ReleaseOffer {
   const { full, partial, mandatory } = view;
   const reaches = ({ release }: Candidate): boolean => isSelected(release.rollout_percent, instance, release.id);
   const fits = ({ release: { min_version } }: Candidate): boolean =>
@@ -192,7 +192,7 @@ export function offerTo(view: PlatformView, version: string, instance: string | 
 }
 
 /** True when everyone gets the release. */
-export const isOpen = (release: KnownRelease): boolean =>
+export const isOpen = (release: CachedRelease): boolean =>
   release.withdrawn_at === null && release.halted_at === null && release.rollout_percent >= 100;
 
 /** @param holds false up to some element, and true from there on */

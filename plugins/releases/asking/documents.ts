@@ -4,7 +4,7 @@
  */
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { PLATFORMS, type Platform } from '../../../formats/platform.js';
-import { isOpen, latestOf, type ChannelReleases } from './channel-releases.js';
+import { isOpen, getLatest, type ChannelReleases } from './channel-releases.js';
 
 /** A statement holds for this long. */
 export const STATEMENT_LIFE_MS = 7 * DAY_MS;
@@ -30,7 +30,12 @@ export interface LatestDocument {
 }
 
 /** Lists all releases, newest first, never truncated. @param at RFC 3339 */
-export function latestDocument(product: string, channel: string, known: ChannelReleases, at: string): LatestDocument {
+export function buildLatestDocument(
+  product: string,
+  channel: string,
+  known: ChannelReleases,
+  at: string,
+): LatestDocument {
   const releases = [...known.all()];
   return {
     schema: 1,
@@ -52,23 +57,23 @@ export function latestDocument(product: string, channel: string, known: ChannelR
 }
 
 /** The content of a statement, without its times. */
-export interface StatedContent {
+export interface StatementContent {
   latest: Record<Platform, { version: string; manifest_sha256: string } | null>;
   steps: { version: string; min_version: string }[];
 }
 
-export function statedContent(known: ChannelReleases): StatedContent {
+export function buildStatementContent(known: ChannelReleases): StatementContent {
   const views = known.views();
   const latest = PLATFORMS.map((platform) => {
-    const release = latestOf(views[platform]);
+    const release = getLatest(views[platform]);
     const { version = '', manifest_sha256 = '' } = release ?? {};
     return [platform, release === null ? null : { version, manifest_sha256 }] as const;
   });
-  return { latest: Object.fromEntries(latest) as StatedContent['latest'], steps: known.steps() };
+  return { latest: Object.fromEntries(latest) as StatementContent['latest'], steps: known.steps() };
 }
 
 /** The exact bytes to sign. @param now milliseconds */
-export function statementText(product: string, channel: string, content: StatedContent, now: number): string {
+export function formatStatement(product: string, channel: string, content: StatementContent, now: number): string {
   const { latest, steps } = content;
   const times = { issued_at: isoOf(now), expires_at: isoOf(now + STATEMENT_LIFE_MS) };
   return JSON.stringify({ schema: 1, product, channel, latest, steps, ...times });

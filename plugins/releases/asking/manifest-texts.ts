@@ -4,9 +4,9 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
-import { textPieces } from '../../../lib/text/pieces.js';
+import { splitText } from '../../../lib/text/pieces.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
-import { hashOf } from '../manifest-bytes.js';
+import { hashManifest } from '../manifest-bytes.js';
 
 /** The length of a part in UTF-16 units: at most three times as many bytes, below every store's limit. */
 const PART_UNITS = 2 * 1024 * 1024;
@@ -20,7 +20,7 @@ export class StoredManifests {
   /** Stores a text; the same text twice is stored once. @param manifest_sha256 its SHA-256, hex */
   async write(releaseId: string, text: string, manifest_sha256: string): Promise<void> {
     let n = 0;
-    for (const piece of textPieces(text, PART_UNITS)) {
+    for (const piece of splitText(text, PART_UNITS)) {
       const part = { release_id: releaseId, manifest_sha256, text: piece };
       const id = partId(releaseId, manifest_sha256, n++);
       await this.deps.manifests.change({ id }, { set: part }, { upsert: true });
@@ -32,7 +32,7 @@ export class StoredManifests {
     const filter = { release_id: releaseId, manifest_sha256: manifestSha256 };
     const parts = await all(this.deps.manifests, { filter, limit: PAGE });
     const text = parts.map((part) => part.text).join('');
-    return (await hashOf(text)) === manifestSha256 ? text : null;
+    return (await hashManifest(text)) === manifestSha256 ? text : null;
   }
 
   /** Removes all texts of a release except those named. */

@@ -8,14 +8,14 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
-import { pages } from '../../../lib/paging.js';
+import { iteratePages } from '../../../lib/paging.js';
 import { isoOf, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { StoreDamaged } from '../../../ports/store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc, StatementDoc } from '../model.js';
-import { ChannelReleases, offerable, type KnownRelease, type PlatformViews } from './channel-releases.js';
+import { ChannelReleases, listOfferable, type CachedRelease, type PlatformViews } from './channel-releases.js';
 import { StoredManifests } from './manifest-texts.js';
 import { ReleaseJson } from './release-json.js';
 
@@ -142,13 +142,13 @@ export class ReleaseIndex {
       lacks = true;
       this.#damage.tell(error);
     };
-    for await (const docs of pages(releases, { filter, sort, limit: PAGE, damaged })) {
+    for await (const docs of iteratePages(releases, { filter, sort, limit: PAGE, damaged })) {
       changed ||= docs.length > 0;
       await this.show(docs);
     }
     this.#lacks = lacks;
     if (changed || whole || elapsed - this.#statementsAt >= STATEMENTS_MS) {
-      for await (const docs of pages(statements, { filter, sort, limit: PAGE, damaged: this.#damage.tell }))
+      for await (const docs of iteratePages(statements, { filter, sort, limit: PAGE, damaged: this.#damage.tell }))
         docs.forEach((doc) => this.showStatement(doc));
       this.#statementsAt = elapsed;
     }
@@ -210,7 +210,7 @@ export class ReleaseIndex {
     const since = this.#since === null ? null : Math.min(this.#since, this.deps.clock.now()) - MARGIN_MS;
     const recent = since === null ? {} : { updated_at: { gte: isoOf(since) } };
     const query = { filter: { product, ...recent }, sort: [['updated_at', 'asc']] as const, limit: PAGE };
-    for await (const docs of pages(this.deps.releases, query)) await this.show(docs);
+    for await (const docs of iteratePages(this.deps.releases, query)) await this.show(docs);
     if (this.#lacks && (await this.deps.releases.count({ product })) !== this.#knownOf(product)) {
       throw new StoreDamaged({ collection: 'releases', id: null });
     }
@@ -230,7 +230,7 @@ export class ReleaseIndex {
     const texts = new Map<string, HeldText>();
     const notes = new Map([...(this.#behind.get(key) ?? []), ...docs].map((doc) => [doc.id, doc]));
     try {
-      for (const release of offerable(views)) {
+      for (const release of listOfferable(views)) {
         const held = shown?.texts.get(release.id);
         const text = held?.rev === release.rev ? held : await this.#textOf(release, notes, manifests);
         texts.set(release.id, text);
@@ -248,7 +248,7 @@ export class ReleaseIndex {
   }
 
   async #textOf(
-    release: KnownRelease,
+    release: CachedRelease,
     docs: ReadonlyMap<string, ReleaseDoc>,
     manifests: ReadonlyMap<string, string>,
   ): Promise<HeldText> {
@@ -287,7 +287,7 @@ export class ReleaseIndex {
 const keyOf = (product: string, channel: string): string => `${product} ${channel}`;
 
 /** Keeps only what questions need, because ten thousand of these are held in memory. */
-function knownOf(doc: ReleaseDoc): KnownRelease {
+function knownOf(doc: ReleaseDoc): CachedRelease {
   const { id, rev, product, channel, version, platform, mandatory, rollout_percent, min_version, published_at } = doc;
   const { package_size, package_sha256, manifest_sha256, manifest_signature, key_id, runtime, has_setup } = doc;
   const { withdrawn_at, halted_at } = doc;

@@ -4,15 +4,15 @@
  */
 import { createHash } from 'node:crypto';
 import { SharedBytes } from '../../../kernel/contract.js';
-import type { KnownRelease } from './channel-releases.js';
+import type { CachedRelease } from './channel-releases.js';
 
 /** The path of a package below `{base_url}` (contract 40, files). */
-export const packageUrl = ({
+export const buildPackageUrl = ({
   product,
   channel,
   version,
   platform,
-}: Pick<KnownRelease, 'product' | 'channel' | 'version' | 'platform'>): string =>
+}: Pick<CachedRelease, 'product' | 'channel' | 'version' | 'platform'>): string =>
   `/releases/${product}/${channel}/${version}/${platform}/package.tar.gz`;
 
 /** Longer manifests are read beside the package: every asking machine gets this answer (contract 40, asking). */
@@ -20,15 +20,15 @@ const MOST_INLINE_BYTES = 256 * 1024;
 /** From this length on the text is held as bytes that all answers share. */
 const SHARED_FROM = 16 * 1024;
 
-export const manifestUrl = (release: Parameters<typeof packageUrl>[0]): string =>
-  packageUrl(release).replace(/[^/]+$/, 'manifest.json');
+export const buildManifestUrl = (release: Parameters<typeof buildPackageUrl>[0]): string =>
+  buildPackageUrl(release).replace(/[^/]+$/, 'manifest.json');
 
 export class ReleaseJson {
   readonly #open: string | Buffer;
   /** The tag differs whenever the text differs. */
   readonly tag: string;
 
-  constructor(release: KnownRelease, notes: string | null, manifest: string) {
+  constructor(release: CachedRelease, notes: string | null, manifest: string) {
     const { version, channel, platform, published_at, package_size, package_sha256, min_version } = release;
     const inline = Buffer.byteLength(manifest) <= MOST_INLINE_BYTES;
     const shown = {
@@ -37,13 +37,13 @@ export class ReleaseJson {
       platform,
       published_at,
       release_notes: notes,
-      package_url: packageUrl(release),
+      package_url: buildPackageUrl(release),
       package_size,
       package_sha256,
       min_version,
       signed: release.manifest_signature !== null,
       manifest_json: inline ? manifest : null,
-      manifest_url: inline ? null : manifestUrl(release),
+      manifest_url: inline ? null : buildManifestUrl(release),
       manifest_sha256: release.manifest_sha256,
       manifest_signature: release.manifest_signature,
       key_id: release.key_id,

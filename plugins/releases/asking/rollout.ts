@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 const BUCKETS = 0x1_0000_0000;
 
 /** The position of a machine in the rollout of a release: 0 ≤ x < 100, the same at every question. */
-export function rolloutPosition(instance: string, releaseId: string): number {
+export function getRolloutPosition(instance: string, releaseId: string): number {
   const digest = createHash('sha256').update(`${releaseId}\u001f${instance}`).digest();
   return (digest.readUInt32BE(0) / BUCKETS) * 100;
 }
@@ -12,5 +12,5 @@ export function rolloutPosition(instance: string, releaseId: string): number {
 /** Raising `percent` only adds machines. A machine without an id is not selected below 100. */
 export function isSelected(percent: number, instance: string | null, releaseId: string): boolean {
   if (percent >= 100) return true;
-  return instance !== null && percent > 0 && rolloutPosition(instance, releaseId) < percent;
+  return instance !== null && percent > 0 && getRolloutPosition(instance, releaseId) < percent;
 }

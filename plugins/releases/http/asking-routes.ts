@@ -3,10 +3,10 @@ import joi from 'joi';
 import { text, timeParameter, type RouteSpec, stated } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { DAY_MS } from '../../../lib/time.js';
-import { checkChannel, checkPlatform, checkVersion, ASKED_LENGTH, SLUG } from '../place.js';
+import { checkChannel, checkPlatform, checkVersion, MAX_QUERY_VERSION_LENGTH, SLUG } from '../place.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import type { ReleaseServices } from '../services.js';
-import { mayRead, type ReleaseQuery } from '../lists.js';
+import { checkCanRead, type ReleaseQuery } from '../lists.js';
 import {
   channel,
   checkAnswer,
@@ -37,18 +37,18 @@ interface CheckQuery extends ProductQuery {
 /** @throws ServiceError invalid_request; validation_failed for the platform */
 function placeOf(query: ProductQuery) {
   return {
-    product: productOf(query.product),
+    product: parseProduct(query.product),
     channel: checkChannel(query.channel),
     platform: checkPlatform(query.platform),
   };
 }
 
-export function productOf(slug: string): string {
+export function parseProduct(slug: string): string {
   if (!SLUG.test(slug)) throw invalidQuery({ product: 'must be a project’s slug' });
   return slug;
 }
 
-export function askingRoutes({ asking, index, channels, lists, deps }: ReleaseServices): RouteSpec[] {
+export function updateCheckRoutes({ asking, index, channels, lists, deps }: ReleaseServices): RouteSpec[] {
   const { signer, clock } = deps;
   return [
     {
@@ -77,10 +77,10 @@ export function askingRoutes({ asking, index, channels, lists, deps }: ReleaseSe
       handle: ({ query }) => {
         const asked = query as unknown as CheckQuery;
         return asking.check({
-          product: productOf(asked.product),
+          product: parseProduct(asked.product),
           channel: checkChannel(asked.channel),
           platform: checkPlatform(asked.platform),
-          version: checkVersion(asked.version, 'version', ASKED_LENGTH),
+          version: checkVersion(asked.version, 'version', MAX_QUERY_VERSION_LENGTH),
           instance: asked.instance_id ?? null,
         });
       },
@@ -113,8 +113,8 @@ export function askingRoutes({ asking, index, channels, lists, deps }: ReleaseSe
       errors: ['not_found'],
       handle: async ({ query, principal }) => {
         const asked = query as unknown as ProductQuery;
-        const slug = productOf(asked.product);
-        mayRead(principal, slug);
+        const slug = parseProduct(asked.product);
+        checkCanRead(principal, slug);
         if ((await deps.projects.get(slug)) === null) throw notFound(`product ${slug}`);
         await index.catchUp(slug);
         return channels.document(slug, checkChannel(asked.channel));
@@ -189,7 +189,7 @@ export function askingRoutes({ asking, index, channels, lists, deps }: ReleaseSe
       errors: ['not_found'],
       handle: async ({ query }) => {
         const asked = query as unknown as ProductQuery;
-        const slug = productOf(asked.product);
+        const slug = parseProduct(asked.product);
         await index.current();
         const stated = index.statement(slug, checkChannel(asked.channel));
         if (stated === null || Date.parse(stated.expires_at) < clock.now() - DAY_MS) {

@@ -2,12 +2,12 @@
 import joi from 'joi';
 import { named, stated, whole, type RouteSpec } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
-import { normalizedTime } from '../../../lib/time.js';
+import { normalizeTime } from '../../../lib/time.js';
 import type { BuildCommit } from '../../../ports/domain/releases.js';
-import { mayChange } from '../lists.js';
+import { checkCanChange } from '../lists.js';
 import { checkChannel, checkVersion } from '../place.js';
 import type { ReleaseServices } from '../services.js';
-import { BASE, productOf } from './asking-routes.js';
+import { BASE, parseProduct } from './asking-routes.js';
 import { channel, product, versionText } from './schemas.js';
 
 /** Most commits of one call, and most files of one of them. */
@@ -27,7 +27,7 @@ const commit = named(
       joi
         .string()
         .max(64)
-        .custom((text: string, helpers) => normalizedTime(text) ?? helpers.error('any.invalid'))
+        .custom((text: string, helpers) => normalizeTime(text) ?? helpers.error('any.invalid'))
         .messages({ 'any.invalid': 'must be an ISO 8601 date, for example 2026-11-20T08:15:30Z' })
         .allow(null)
         .default(null),
@@ -95,8 +95,8 @@ export const commitsRoute = ({ deps, docs }: ReleaseServices): RouteSpec => ({
   limits: { space: true },
   handle: async ({ body: given, principal }) => {
     const said = given as Said;
-    const slug = productOf(said.product);
-    mayChange(principal, slug);
+    const slug = parseProduct(said.product);
+    checkCanChange(principal, slug);
     const version = checkVersion(said.version);
     const history = deps.history();
     const [published] = await docs.ofVersion(slug, checkChannel(said.channel, invalid), version);

@@ -3,15 +3,15 @@ import { Reply, type HttpRequest, type Principal, type RouteSpec } from '../../.
 import { invalid } from '../../../kernel/errors.js';
 import { compareVersions } from '../../../lib/versions.js';
 import type { UploadedBody } from '../../../ports/http.js';
-import { mayChange } from '../lists.js';
+import { checkCanChange } from '../lists.js';
 import type { Platform } from '../../../formats/platform.js';
 import { checkChannel, checkPlatform, checkVersion, SLUG } from '../place.js';
-import type { Chosen } from '../publishing/changes.js';
-import { NOTES_BYTES } from '../publishing/package-intake.js';
+import type { SelectedRelease } from '../publishing/changes.js';
+import { MAX_NOTES_BYTES } from '../publishing/package-intake.js';
 import type { PublishedRelease, PublishRequest } from '../publishing/publisher.js';
 import type { ReleaseServices } from '../services.js';
-import { releaseView } from '../view.js';
-import { BASE, productOf } from './asking-routes.js';
+import { toReleaseView } from '../view.js';
+import { BASE, parseProduct } from './asking-routes.js';
 import { bodies, promoteAnswer, publishAnswer, publishQuery, rolloutAnswer, withdrawAnswer } from './schemas.js';
 
 const access = { scope: 'updateservice:publish' } as const;
@@ -40,8 +40,8 @@ function requestOf(call: HttpRequest): PublishRequest {
   if (min_version !== null && compareVersions(min_version, version) >= 0) {
     throw invalid({ min_version: 'must be below the version, or nobody would be offered it' });
   }
-  const product = productOf(said.product);
-  mayChange(principal, product);
+  const product = parseProduct(said.product);
+  checkCanChange(principal, product);
   return {
     product,
     channel: checkChannel(said.channel),
@@ -56,9 +56,9 @@ function requestOf(call: HttpRequest): PublishRequest {
   };
 }
 
-function chosenOf(principal: Principal, said: Named, field = 'channel'): Chosen {
+function chosenOf(principal: Principal, said: Named, field = 'channel'): SelectedRelease {
   if (!SLUG.test(said.product)) throw invalid({ product: 'must be a project’s slug' });
-  mayChange(principal, said.product);
+  checkCanChange(principal, said.product);
   const platform: Platform | null =
     said.platform === undefined || said.platform === null ? null : checkPlatform(said.platform);
   const channel = checkChannel(said.channel, invalid, field);
@@ -87,7 +87,7 @@ export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): R
         },
         stream: {
           mediaTypes: ['application/gzip'],
-          multipart: { file: 'package', fields: ['notes', 'meta'], fieldBytes: NOTES_BYTES * 4 },
+          multipart: { file: 'package', fields: ['notes', 'meta'], fieldBytes: MAX_NOTES_BYTES * 4 },
           bytes: deps.packageBytes,
         },
       },
@@ -117,7 +117,7 @@ export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): R
           announced,
         });
         return new Reply(outcome === 'created' ? 201 : 200, {
-          release: releaseView(release),
+          release: toReleaseView(release),
           manifest_files: release.file_count,
           signed: release.manifest_signature !== null,
           unchanged: outcome === 'unchanged',
@@ -142,7 +142,7 @@ export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): R
       handle: async ({ body, principal }) => {
         const said = body as Named & { reason?: string | null };
         const releases = await changes.withdraw(principal, chosenOf(principal, said), said.reason ?? '');
-        return { release: releases.map(releaseView)[0], releases: releases.map(releaseView) };
+        return { release: releases.map(toReleaseView)[0], releases: releases.map(toReleaseView) };
       },
     },
     {
@@ -164,7 +164,7 @@ export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): R
         const published = await changes.promote(principal, chosen, to, said.rollout_percent, nameOf(principal), () =>
           call.reauthorize(),
         );
-        const releases = published.map(({ release }) => releaseView(release));
+        const releases = published.map(({ release }) => toReleaseView(release));
         const closed = [...new Set(published.flatMap((one) => one.closed))];
         return new Reply(published.some(({ outcome }) => outcome === 'created') ? 201 : 200, {
           release: releases[0],
@@ -190,7 +190,7 @@ export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): R
         const said = body as Named & { rollout_percent: number };
         const chosen = chosenOf(principal, said);
         const one = { ...chosen, platform: chosen.platform ?? 'any' };
-        return { release: releaseView(await changes.rollout(principal, one, said.rollout_percent)) };
+        return { release: toReleaseView(await changes.rollout(principal, one, said.rollout_percent)) };
       },
     },
   ];

@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
 import { PLATFORMS } from '../../../formats/platform.js';
-import { ASKED_LENGTH } from '../place.js';
+import { MAX_QUERY_VERSION_LENGTH } from '../place.js';
 import { platformShape, releaseShape } from '../view.js';
 
 const VERSION_PATTERN = String.raw`^\d+(\.\d+){0,5}(-[0-9A-Za-z.-]{1,40})?(\+[0-9A-Za-z.-]+)?$`;
@@ -15,7 +15,7 @@ export const versionText = stated(
   joi
     .string()
     .allow('')
-    .max(ASKED_LENGTH * 4),
+    .max(MAX_QUERY_VERSION_LENGTH * 4),
 );
 export const platformText = stated({ enum: [...PLATFORMS] }, joi.string().allow('').max(200));
 export const slugText = stated({ pattern: SLUG_PATTERN }, joi.string().max(64));

@@ -16,7 +16,7 @@ export interface ShownCommits {
 }
 
 /** Undefined where nobody told them. */
-export async function commitsOf({ deps }: ReleaseServices, doc: ReleaseDoc): Promise<ShownCommits | undefined> {
+export async function listShownCommits({ deps }: ReleaseServices, doc: ReleaseDoc): Promise<ShownCommits | undefined> {
   const told = await deps.history()?.of(doc.product, doc.version);
   if (!told) return undefined;
   const { range, commits, truncated } = told;

@@ -1,6 +1,6 @@
 /** What the error stream counted against a version, as its page shows it: what the rollout is halted by. */
 import { isoOf, SECOND_MS } from '../../../lib/time.js';
-import { haltEvidence } from '../publishing/halt-evidence.js';
+import { findHaltEvidence } from '../publishing/halt-evidence.js';
 import type { ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 
@@ -17,7 +17,7 @@ export interface ShownFaults {
 }
 
 /** Undefined where nobody counts errors. */
-export async function faultsOf(
+export async function listShownFaults(
   deps: Pick<ReleaseDeps, 'faults' | 'config' | 'clock' | 'health'>,
   release: ReleaseDoc,
 ): Promise<ShownFaults | undefined> {
@@ -27,7 +27,7 @@ export async function faultsOf(
   if (counted === undefined) return undefined;
   const windowAt = isoOf(clock.now() - config.halt_window_seconds * SECOND_MS);
   const since = windowAt > rollout_at ? windowAt : rollout_at;
-  const evidence = await haltEvidence(deps, release, since);
+  const evidence = await findHaltEvidence(deps, release, since);
   const [all, now] = await Promise.all([
     counted.count(product, version, published_at, evidence),
     counted.count(product, version, since, evidence),

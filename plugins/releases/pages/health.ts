@@ -3,7 +3,7 @@ import type { VersionHealth } from '../../../ports/domain/release-health.js';
 import { isVersion, sameVersion } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
 import type { ReleaseServices } from '../services.js';
-import { versionsBefore } from '../version-before.js';
+import { findVersionsBefore } from '../version-before.js';
 
 const HOURS = 24;
 /** Releases among which the version before is looked for. */
@@ -32,7 +32,10 @@ export interface ShownHealth {
 }
 
 /** Undefined where nobody counts sessions. */
-export async function healthOf({ deps, docs }: ReleaseServices, doc: ReleaseDoc): Promise<ShownHealth | undefined> {
+export async function getShownHealth(
+  { deps, docs }: ReleaseServices,
+  doc: ReleaseDoc,
+): Promise<ShownHealth | undefined> {
   const health = deps.health();
   if (health === undefined) return undefined;
   const [versions, releases] = await Promise.all([
@@ -44,7 +47,7 @@ export async function healthOf({ deps, docs }: ReleaseServices, doc: ReleaseDoc)
       (one) => one.version !== null && isVersion(one.version) && sameVersion(one.version, version) && one.started > 0,
     );
   const own = find(doc.version);
-  const earlier = versionsBefore(doc, releases.items).find((version) => find(version) !== undefined);
+  const earlier = findVersionsBefore(doc, releases.items).find((version) => find(version) !== undefined);
   const before = earlier === undefined ? undefined : find(earlier);
   return {
     hours: HOURS,

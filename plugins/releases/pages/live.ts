@@ -4,7 +4,7 @@ import { isoOf } from '../../../lib/time.js';
 import type { LiveTopic } from '../../../ports/domain/live.js';
 import type { ReleaseDeps } from '../deps.js';
 
-export const releaseTopic = ({ releases, clock }: Pick<ReleaseDeps, 'releases' | 'clock'>): LiveTopic => ({
+export const createReleaseTopic = ({ releases, clock }: Pick<ReleaseDeps, 'releases' | 'clock'>): LiveTopic => ({
   name: 'releases',
   mark: async () => {
     // Stamps of a clock that was put back since would hide every change until it is there again.

@@ -8,7 +8,7 @@ const LIST = '"files":[';
 const NEXT = ',{"path":';
 const END = '],"preserve_patterns":';
 
-export function firstFiles(manifest: string, most: number): ManifestFile[] {
+export function listFirstFiles(manifest: string, most: number): ManifestFile[] {
   const from = manifest.indexOf(LIST) + LIST.length - 1;
   let to = from;
   for (let n = 0; n < most; n++) {

@@ -11,17 +11,17 @@ import {
 } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { ManifestFile } from '../../../formats/manifest.js';
-import { firstFiles } from './manifest-files.js';
+import { listFirstFiles } from './manifest-files.js';
 import type { ReleaseDoc } from '../model.js';
 import { PLATFORMS, type Platform } from '../../../formats/platform.js';
 import { checkChannel } from '../place.js';
 import type { ReleaseServices } from '../services.js';
-import { commitsOf } from './commits.js';
-import { channelsOf, percentOf } from './choices.js';
-import { faultsOf } from './faults.js';
-import { healthOf } from './health.js';
+import { listShownCommits } from './commits.js';
+import { listChannels, parsePercent } from './choices.js';
+import { listShownFaults } from './faults.js';
+import { getShownHealth } from './health.js';
 import { publishPages } from './publish.js';
-import { changing, crumb, reading, sharesOf, shown, title } from './shown.js';
+import { RELEASE_ADMIN_AUTH, crumb, RELEASE_MEMBER_AUTH, toAdoptionShares, toShownRelease, title } from './shown.js';
 
 const PAGE = 50;
 /** Files of a manifest that the page lists. */
@@ -51,7 +51,7 @@ const productsOf = async ({ deps }: ReleaseServices): Promise<{ value: string; l
 
 async function filesOf({ services, doc }: Parts): Promise<ManifestFile[]> {
   const manifest = await services.manifests.read(doc.id, doc.manifest_sha256);
-  return manifest === null ? [] : firstFiles(manifest, FILES);
+  return manifest === null ? [] : listFirstFiles(manifest, FILES);
 }
 
 async function detail(parts: Parts, problem?: Problem): Promise<View> {
@@ -60,15 +60,15 @@ async function detail(parts: Parts, problem?: Problem): Promise<View> {
     filesOf(parts),
     services.deps.watchdog()?.adoption(doc.product) ?? Promise.resolve([]),
     productsOf(services),
-    healthOf(services, doc),
-    commitsOf(services, doc),
-    faultsOf(services.deps, doc),
+    getShownHealth(services, doc),
+    listShownCommits(services, doc),
+    listShownFaults(services.deps, doc),
   ]);
   return new View('release', {
     live_topics: 'releases',
     title: `${doc.product} ${doc.version}`,
     crumbs: [crumb, { label: `${doc.product} ${doc.version}` }],
-    release: shown(doc),
+    release: toShownRelease(doc),
     products,
     files,
     more: doc.file_count > files.length,
@@ -76,8 +76,8 @@ async function detail(parts: Parts, problem?: Problem): Promise<View> {
     health,
     commits,
     faults,
-    channels: channelsOf(services.index, doc.product).filter((name) => name !== doc.channel),
-    parts: sharesOf(adoption, doc.version),
+    channels: listChannels(services.index, doc.product).filter((name) => name !== doc.channel),
+    parts: toAdoptionShares(adoption, doc.version),
     marks: MARKS,
     changes: isAdmin(request) && doc.withdrawn_at === null,
     typed: problem === undefined ? {} : request.body,
@@ -96,7 +96,7 @@ function change(
   run: (parts: Parts, body: Record<string, unknown>) => Promise<PageResult>,
 ): PageSpec {
   const action = pageActions(
-    { path: '/releases/{id}', title, access: changing, input: { params } },
+    { path: '/releases/{id}', title, access: RELEASE_ADMIN_AUTH, input: { params } },
     async (request, problem) => detail(await partsOf(services, request), problem),
   );
   return action(name, async (request) =>
@@ -119,7 +119,7 @@ export function pages(services: ReleaseServices): PageSpec[] {
         order: 10,
         also: ['updates', 'versions', 'packages', 'channels', 'builds', 'deploys', 'downloads', 'rollouts'],
       },
-      access: reading,
+      access: RELEASE_MEMBER_AUTH,
       projectQuery: 'product',
       input: {
         query: joi.object({
@@ -139,10 +139,10 @@ export function pages(services: ReleaseServices): PageSpec[] {
         const page = await docs.page(filter, PAGE, cursor ?? null);
         return new View('releases', {
           live_topics: 'releases',
-          items: page.items.map(shown),
+          items: page.items.map(toShownRelease),
           next_cursor: page.next,
           products: await productsOf(services),
-          channels: channelsOf(services.index, product),
+          channels: listChannels(services.index, product),
           admin: isAdmin(request),
           platforms: PLATFORMS.map((name) => ({ value: name, label: name })),
           filtered: [product, channel, platform].some((value) => value !== undefined),
@@ -154,12 +154,12 @@ export function pages(services: ReleaseServices): PageSpec[] {
     {
       path: '/releases/{id}',
       title,
-      access: reading,
+      access: RELEASE_MEMBER_AUTH,
       input: { params },
       handle: async (request) => detail(await partsOf(services, request)),
     },
     change(services, 'rollout', async ({ request, doc }, body) => {
-      const percent = percentOf(body['rollout_percent']);
+      const percent = parsePercent(body['rollout_percent']);
       await changes.rollout(request.principal, chosen(doc), percent);
       return done(doc.id, `Offered to ${percent} % of the machines.`);
     }),
@@ -175,7 +175,7 @@ export function pages(services: ReleaseServices): PageSpec[] {
     }),
     change(services, 'promote', async ({ request, doc }, body) => {
       const to = checkChannel(textOf(body['to']), invalid, 'to');
-      const percent = percentOf(body['rollout_percent']);
+      const percent = parsePercent(body['rollout_percent']);
       const { principal } = request;
       const by = principal.kind === 'session' ? principal.username : principal.kind;
       const [published] = await changes.promote(principal, chosen(doc), to, percent, by);

@@ -2,7 +2,7 @@
 import { View, type PanelSpec } from '../../../kernel/contract.js';
 import type { SelfTestResult } from '../access-files/self-test-result.js';
 import type { ReleaseServices } from '../services.js';
-import { sharesOf } from './shown.js';
+import { toAdoptionShares } from './shown.js';
 
 /** @param selfTest the last self-test; undefined when none has run */
 export function panels(
@@ -31,7 +31,7 @@ export function panels(
         const watchdog = deps.watchdog();
         const newest = await docs.newest();
         if (watchdog === undefined || newest === null) return null;
-        const parts = sharesOf(await watchdog.adoption(newest.product), newest.version);
+        const parts = toAdoptionShares(await watchdog.adoption(newest.product), newest.version);
         if (parts.length === 0) return null;
         const { id, product, version, published_at } = newest;
         return new View('panel-adoption', { href: `/releases/${id}`, product, version, published_at, parts });

@@ -5,12 +5,12 @@ import { isVersion, sameVersion } from '../../../lib/versions.js';
 import type { ReleaseIndex } from '../asking/release-index.js';
 import type { ReleaseDeps } from '../deps.js';
 import type { ReleaseDocs } from '../publishing/release-docs.js';
-import { shown } from './shown.js';
+import { toShownRelease } from './shown.js';
 
 const SHOWN = 8;
 
 /** `12 of 40 machines`; null: no machine has told its version. */
-export function adoptedBy(adoption: readonly VersionAdoption[], version: string): string | null {
+export function summarizeAdoption(adoption: readonly VersionAdoption[], version: string): string | null {
   const all = adoption.reduce((sum, { monitors }) => sum + monitors, 0);
   if (all === 0) return null;
   const own = adoption
@@ -19,7 +19,7 @@ export function adoptedBy(adoption: readonly VersionAdoption[], version: string)
   return `${own} of ${all} ${all === 1 ? 'machine' : 'machines'} (${Math.round((own / all) * 100)} %)`;
 }
 
-export function projectPart(
+export function buildReleasePart(
   index: Pick<ReleaseIndex, 'channelsOf' | 'channel' | 'current'>,
   docs: Pick<ReleaseDocs, 'get'>,
   { watchdog }: Pick<ReleaseDeps, 'watchdog'>,
@@ -39,8 +39,8 @@ export function projectPart(
       const found = await Promise.all(newest.slice(0, SHOWN).map(({ id }) => docs.get(id)));
       const lines = found.flatMap((doc): ProjectLine[] => {
         if (doc === null) return [];
-        const { href, state, tone } = shown(doc);
-        const adopted = adoptedBy(adoption, doc.version);
+        const { href, state, tone } = toShownRelease(doc);
+        const adopted = summarizeAdoption(adoption, doc.version);
         return [
           {
             title: `${doc.channel}: ${doc.version}`,

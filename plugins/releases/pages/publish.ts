@@ -3,15 +3,15 @@ import joi from 'joi';
 import { Redirect, Reply, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { PLATFORMS } from '../../../formats/platform.js';
-import { sentenceOf } from '../../../lib/sentence.js';
+import { formatSentence } from '../../../lib/sentence.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { checkChannel, checkPlatform, checkVersion } from '../place.js';
-import { NOTES_BYTES } from '../publishing/package-intake.js';
+import { MAX_NOTES_BYTES } from '../publishing/package-intake.js';
 import type { PublishRequest } from '../publishing/publisher.js';
-import { waysOf } from '../publishing/ways.js';
+import { listPublishMethods } from '../publishing/ways.js';
 import type { ReleaseServices } from '../services.js';
-import { channelsOf, percentOf } from './choices.js';
-import { changing, crumb } from './shown.js';
+import { listChannels, parsePercent } from './choices.js';
+import { RELEASE_ADMIN_AUTH, crumb } from './shown.js';
 
 const title = 'Publish a release';
 const PATH = '/releases/new';
@@ -39,7 +39,7 @@ async function requestOf(services: ReleaseServices, said: Said, by: string): Pro
     platform: checkPlatform(said['platform'] || 'any'),
     build: null,
     mandatory: said['mandatory'] === 'true',
-    rollout_percent: percentOf(said['rollout_percent'] || '100'),
+    rollout_percent: parsePercent(said['rollout_percent'] || '100'),
     min_version: null,
     by,
   };
@@ -56,9 +56,9 @@ async function form(services: ReleaseServices, said: Said, problem: object = {})
     crumbs: [crumb, { label: title }],
     products,
     platforms: PLATFORMS.map((value) => ({ value, label: value })),
-    channels: channelsOf(services.index, product),
+    channels: listChannels(services.index, product),
     form: { channel: 'stable', platform: 'any', rollout_percent: '100', ...said, product },
-    ways: waysOf(deps.baseUrl(), product ?? 'shop'),
+    ways: listPublishMethods(deps.baseUrl(), product ?? 'shop'),
     most: deps.packageBytes,
     ...problem,
   });
@@ -71,7 +71,7 @@ const sentences = (faults: Readonly<Record<string, string>>): Record<string, str
   Object.fromEntries(
     Object.entries(faults).map(([name, text]) => [
       name,
-      sentenceOf(text, LABELS[name] ?? sentenceOf(name).slice(0, -1)),
+      formatSentence(text, LABELS[name] ?? formatSentence(name).slice(0, -1)),
     ]),
   );
 
@@ -132,7 +132,7 @@ export const publishPages = (services: ReleaseServices): PageSpec[] => [
   {
     path: PATH,
     title,
-    access: changing,
+    access: RELEASE_ADMIN_AUTH,
     projectQuery: 'product',
     input: { query: joi.object({ product: joi.string().max(64).empty('') }) },
     handle: ({ query }) => form(services, query as Said),
@@ -141,8 +141,8 @@ export const publishPages = (services: ReleaseServices): PageSpec[] => [
     method: 'POST',
     path: PATH,
     title,
-    access: changing,
-    upload: { file: 'package', fields: FIELDS, fieldBytes: NOTES_BYTES * 4, bytes: services.deps.packageBytes },
+    access: RELEASE_ADMIN_AUTH,
+    upload: { file: 'package', fields: FIELDS, fieldBytes: MAX_NOTES_BYTES * 4, bytes: services.deps.packageBytes },
     handle: (request) => publish(services, request),
   },
 ];

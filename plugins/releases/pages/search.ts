@@ -1,12 +1,12 @@
 /** Finds releases by product, version, channel and platform: every word has to fit one of them. */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { ReleaseDeps } from '../deps.js';
-import { shown } from './shown.js';
+import { toShownRelease } from './shown.js';
 
 /** The first word selects this many releases; further words are compared with these. */
 const CANDIDATES = 500;
 
-export const releaseSearch = ({ releases }: Pick<ReleaseDeps, 'releases'>): SearchProvider => ({
+export const createReleaseSearch = ({ releases }: Pick<ReleaseDeps, 'releases'>): SearchProvider => ({
   label: 'Releases',
   icon: 'release',
   order: 30,
@@ -21,7 +21,7 @@ export const releaseSearch = ({ releases }: Pick<ReleaseDeps, 'releases'>): Sear
       return rest.every((word) => fields.some((field) => field.includes(word)));
     });
     return fits.slice(0, limit).map((doc) => {
-      const { href, state } = shown(doc);
+      const { href, state } = toShownRelease(doc);
       return { title: `${doc.product} ${doc.version}`, href, detail: `${doc.channel} · ${doc.platform}`, state };
     });
   },

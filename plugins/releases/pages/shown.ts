@@ -2,13 +2,13 @@
 import { sameVersion, isVersion } from '../../../lib/versions.js';
 import type { VersionAdoption } from '../../../ports/domain/watchdog.js';
 import type { ReleaseDoc } from '../model.js';
-import { releaseView, type ReleaseView } from '../view.js';
+import { toReleaseView, type ReleaseView } from '../view.js';
 
 export const title = 'Releases';
 export const crumb = { label: title, href: '/releases' };
 /** Members read; administrators change (contract 10, roles). */
-export const reading = { session: 'member' } as const;
-export const changing = { session: 'admin' } as const;
+export const RELEASE_MEMBER_AUTH = { session: 'member' } as const;
+export const RELEASE_ADMIN_AUTH = { session: 'admin' } as const;
 
 export interface ShownRelease extends ReleaseView {
   href: string;
@@ -16,9 +16,9 @@ export interface ShownRelease extends ReleaseView {
   tone: string;
 }
 
-export function shown(doc: ReleaseDoc): ShownRelease {
+export function toShownRelease(doc: ReleaseDoc): ShownRelease {
   const [state, tone] = stateOf(doc);
-  return { ...releaseView(doc), href: `/releases/${doc.id}`, state, tone };
+  return { ...toReleaseView(doc), href: `/releases/${doc.id}`, state, tone };
 }
 
 function stateOf(doc: ReleaseDoc): [string, string] {
@@ -37,7 +37,7 @@ export interface Share {
 const MOST = 6;
 
 /** The parts of a bar: machines by version, `version` first. */
-export function sharesOf(adoption: readonly VersionAdoption[], version: string | null): Share[] {
+export function toAdoptionShares(adoption: readonly VersionAdoption[], version: string | null): Share[] {
   const isThis = (one: VersionAdoption): boolean =>
     version !== null && one.version !== null && isVersion(one.version) && sameVersion(one.version, version);
   const sorted = adoption.toSorted((a, b) => Number(isThis(b)) - Number(isThis(a)));

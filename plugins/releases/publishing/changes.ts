@@ -4,16 +4,16 @@ import { conflict, invalid, notFound, ServiceError } from '../../../kernel/error
 import type { ReleaseManifest } from '../../../formats/manifest.js';
 import { StoredManifests } from '../asking/manifest-texts.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
-import { placeOf, type ReleaseDoc } from '../model.js';
+import { toStorePath, type ReleaseDoc } from '../model.js';
 import type { Platform } from '../../../formats/platform.js';
-import { releaseId } from '../place.js';
+import { getReleaseId } from '../place.js';
 import { Finisher } from './finisher.js';
 import { ProductLock } from './product-lock.js';
-import { Publisher, rolledOut, type PackageFacts, type PublishedRelease, type PublishRequest } from './publisher.js';
+import { Publisher, withRollout, type PackageFacts, type PublishedRelease, type PublishRequest } from './publisher.js';
 import { ReleaseDocs } from './release-docs.js';
 
 /** A version of a channel, on one platform or on all. */
-export interface Chosen {
+export interface SelectedRelease {
   product: string;
   channel: string;
   version: string;
@@ -32,7 +32,7 @@ export class ReleaseChanges {
   ) {}
 
   /** Releases withdrawn already stay as they are. @throws ServiceError not_found, reason_required */
-  async withdraw(principal: Principal, chosen: Chosen, reason: string): Promise<ReleaseDoc[]> {
+  async withdraw(principal: Principal, chosen: SelectedRelease, reason: string): Promise<ReleaseDoc[]> {
     if (reason.trim() === '') throw new ServiceError('reason_required', 'Say why the release is withdrawn.', REASON);
     await this.chosen(chosen);
     return this.lock.run(chosen.product, async () => {
@@ -58,7 +58,11 @@ export class ReleaseChanges {
   }
 
   /** Starts, widens, narrows or resumes a rollout. @throws ServiceError not_found; conflict for a withdrawn release */
-  async rollout(principal: Principal, chosen: Chosen & { platform: Platform }, percent: number): Promise<ReleaseDoc> {
+  async rollout(
+    principal: Principal,
+    chosen: SelectedRelease & { platform: Platform },
+    percent: number,
+  ): Promise<ReleaseDoc> {
     await this.chosen(chosen);
     return this.lock.run(chosen.product, async () => {
       const [doc] = await this.chosen(chosen);
@@ -66,7 +70,7 @@ export class ReleaseChanges {
       const at = this.deps.clock.iso();
       const before = { rollout_percent: doc.rollout_percent, halted_at: doc.halted_at };
       await this.#audit(principal, 'release.rollout', doc, {}, before, { rollout_percent: percent, halted_at: null });
-      const changed = await this.docs.change(doc, { ...rolledOut(doc.product, percent, at), open_at: at });
+      const changed = await this.docs.change(doc, { ...withRollout(doc.product, percent, at), open_at: at });
       return (await this.finisher.finish(changed)).release;
     });
   }
@@ -87,7 +91,11 @@ export class ReleaseChanges {
    * is set again. One that is halted stays as it is.
    * @throws ServiceError not_found; conflict for a withdrawn release
    */
-  async haltNow(principal: Principal, chosen: Chosen & { platform: Platform }, reason: string): Promise<ReleaseDoc> {
+  async haltNow(
+    principal: Principal,
+    chosen: SelectedRelease & { platform: Platform },
+    reason: string,
+  ): Promise<ReleaseDoc> {
     await this.chosen(chosen);
     return this.lock.run(chosen.product, async () => {
       const [doc] = await this.chosen(chosen);
@@ -113,7 +121,7 @@ export class ReleaseChanges {
    */
   async promote(
     principal: Principal,
-    chosen: Chosen,
+    chosen: SelectedRelease,
     to: string,
     rollout: number | undefined,
     by: string,
@@ -130,11 +138,11 @@ export class ReleaseChanges {
   }
 
   /** @throws ServiceError not_found */
-  async chosen({ product, channel, version, platform }: Chosen): Promise<ReleaseDoc[]> {
+  async chosen({ product, channel, version, platform }: SelectedRelease): Promise<ReleaseDoc[]> {
     const found =
       platform === null
         ? await this.docs.ofVersion(product, channel, version)
-        : [await this.docs.get(releaseId(product, channel, version, platform))].filter((doc) => doc !== null);
+        : [await this.docs.get(getReleaseId(product, channel, version, platform))].filter((doc) => doc !== null);
     if (found.length > 0) return found;
     throw notFound(`release ${version} of ${product} in ${channel}${platform === null ? '' : ` for ${platform}`}`);
   }
@@ -158,7 +166,7 @@ export class ReleaseChanges {
       }
       const request = { ...target, build, mandatory, rollout_percent: rollout, min_version, by, reauthorize };
       return this.publisher.commit(claim, request, await this.#facts(from), null, (release, manifest) =>
-        this.deps.store.packages.link(placeOf(from), placeOf(release), {
+        this.deps.store.packages.link(toStorePath(from), toStorePath(release), {
           manifest,
           signature: release.manifest_signature,
         }),
@@ -191,17 +199,17 @@ export class ReleaseChanges {
     before: Record<string, string | number | null>,
     after: Record<string, string | number | null>,
   ): Promise<void> {
-    return this.deps.audit.record(principal, action, nameOf(doc), details, { before, after });
+    return this.deps.audit.record(principal, action, formatReleaseName(doc), details, { before, after });
   }
 }
 
 const REASON = { fields: { reason: 'must say why' } };
 
-const withdrawn = ({ version, channel }: Chosen): ServiceError =>
+const withdrawn = ({ version, channel }: SelectedRelease): ServiceError =>
   conflict(`Release ${version} in ${channel} is withdrawn. Publish it again first.`);
 
 /** Names a release in the audit log: `shop 1.4.2 (stable, linux-x64)`. */
-export const nameOf = ({
+export const formatReleaseName = ({
   product,
   version,
   channel,

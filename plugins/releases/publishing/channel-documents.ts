@@ -8,17 +8,17 @@ import { hasElapsed } from '../../../lib/clock-skew.js';
 import { all } from '../../../lib/paging.js';
 import { DAY_MS, HOUR_MS, isoOf } from '../../../lib/time.js';
 import {
-  latestDocument,
+  buildLatestDocument,
   STATEMENT_LIFE_MS,
-  statedContent,
-  statementText,
+  buildStatementContent,
+  formatStatement,
   type LatestDocument,
 } from '../asking/documents.js';
 import { ReleaseIndex } from '../asking/release-index.js';
 import { StoreDamaged } from '../../../ports/store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { StatementDoc } from '../model.js';
-import { channelId } from '../place.js';
+import { getChannelId } from '../place.js';
 import { ProductLock } from './product-lock.js';
 
 /** A statement is renewed at this age, so that a machine always finds one with days to go. */
@@ -50,7 +50,7 @@ export class ChannelDocuments {
 
   /** The document of a channel; without releases before the first publish. */
   document(product: string, channel: string, at = this.deps.clock.iso()): LatestDocument {
-    return latestDocument(product, channel, this.index.channel(product, channel).releases, at);
+    return buildLatestDocument(product, channel, this.index.channel(product, channel).releases, at);
   }
 
   /**
@@ -64,7 +64,7 @@ export class ChannelDocuments {
     const stated = new Map((await all(this.deps.statements, { limit: 200 })).map((doc) => [doc.id, doc]));
     for (const product of this.index.products()) {
       const due = this.index.channelsOf(product).filter((channel) => {
-        const known = stated.get(channelId(product, channel));
+        const known = stated.get(getChannelId(product, channel));
         return (
           known === undefined || hasElapsed(known.issued_at, RENEW_MS - HOUR_MS, now) || known.key_id !== key.key_id
         );
@@ -91,12 +91,12 @@ export class ChannelDocuments {
 
   async #state(product: string, channel: string): Promise<void> {
     const { statements, signer, clock } = this.deps;
-    const id = channelId(product, channel);
+    const id = getChannelId(product, channel);
     const before = await statements.get(id);
     // Each statement is later than the one before, whatever the clock does: machines refuse an older one.
     const now = Math.max(clock.now(), before === null ? 0 : Date.parse(before.issued_at) + 1);
-    const content = statedContent(this.index.channel(product, channel).releases);
-    const statement = statementText(product, channel, content, now);
+    const content = buildStatementContent(this.index.channel(product, channel).releases);
+    const statement = formatStatement(product, channel, content, now);
     const signed = await signer.sign(Buffer.from(statement));
     if (signed === null) return;
     const set: Omit<StatementDoc, 'id' | 'rev'> = {

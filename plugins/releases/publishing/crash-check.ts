@@ -4,8 +4,8 @@ import { DAY_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
 import type { ReleaseHealth, SessionWindow } from '../../../ports/domain/release-health.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
-import { versionsBefore } from '../version-before.js';
-import { shareOf } from './halt-evidence.js';
+import { findVersionsBefore } from '../version-before.js';
+import { getHaltThreshold } from './halt-evidence.js';
 import { ReleaseDocs } from './release-docs.js';
 
 /** A version that is being replaced has few sessions of the last hour: its share is that of this time. */
@@ -35,7 +35,7 @@ export class CrashCheck {
     // However good the version before was, this one cannot be so many points below it.
     if (own.started < least || percentOf(own) > 100 - points + ROUNDING) return null;
     // One stranger with a public key must not stop a release, also where nobody else reports sessions.
-    const few = own.crash_addresses < halt_addresses || own.crashed < shareOf(own.started);
+    const few = own.crash_addresses < halt_addresses || own.crashed < getHaltThreshold(own.started);
     if (!own.crashes_by_token && few) return null;
     const base = await this.#base(health, doc, least);
     if (base === null || percentOf(base) - percentOf(own) < points - ROUNDING) return null;
@@ -50,7 +50,7 @@ export class CrashCheck {
     const published = await this.docs.list({ product: doc.product, channel: doc.channel });
     const since = isoOf(this.deps.clock.now() - BEFORE_MS);
     let some: Base | null = null;
-    for (const version of versionsBefore(doc, published).slice(0, MOST_BEFORE)) {
+    for (const version of findVersionsBefore(doc, published).slice(0, MOST_BEFORE)) {
       const base = { version, ...(await health.since(doc.product, version, since)) };
       if (base.started >= least) return base;
       if (some === null && base.started > 0) some = base;

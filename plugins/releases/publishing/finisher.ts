@@ -5,10 +5,10 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
-import { canonicalVersion } from '../../../lib/versions.js';
+import { normalizeVersion } from '../../../lib/versions.js';
 import { StoredManifests } from '../asking/manifest-texts.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
-import { placeOf, type ReleaseOutboxEntry, type ReleaseDoc, type ReleaseFields } from '../model.js';
+import { toStorePath, type ReleaseOutboxEntry, type ReleaseDoc, type ReleaseFields } from '../model.js';
 import { ChannelDocuments } from './channel-documents.js';
 import { PublishLeases, type PublishClaim } from './publish-lease.js';
 import { ReleaseDocs } from './release-docs.js';
@@ -83,9 +83,9 @@ export class Finisher {
     const { release, staged } = left;
     if (before?.manifest_sha256 !== release.manifest_sha256) {
       const manifest = await this.manifests.read(id, release.manifest_sha256);
-      const held = await store.packages.held(placeOf(release));
+      const held = await store.packages.held(toStorePath(release));
       if (manifest !== null && held?.sha256 === release.package_sha256) {
-        await store.packages.describe(placeOf(release), { manifest, signature: release.manifest_signature });
+        await store.packages.describe(toStorePath(release), { manifest, signature: release.manifest_signature });
         await this.finish(await this.record(id, release, manifest));
       } else await this.manifests.keepOnly(id, before === null ? [] : [before.manifest_sha256]);
     }
@@ -96,16 +96,16 @@ export class Finisher {
 
   /** Removes the file from the web root, then marks the release (contract 40, publishing: withdraw). */
   async #leave(doc: ReleaseDoc, { reason, at }: { reason: string; at: string }): Promise<ReleaseDoc> {
-    await this.deps.store.packages.withdraw(placeOf(doc));
+    await this.deps.store.packages.withdraw(toStorePath(doc));
     const gone = { withdrawn_at: at, withdrawn_reason: reason, withdrawing: undefined, rolling: undefined };
     return this.docs.change(doc, gone);
   }
 
   /** Lets bug items wait for the version again once no package of it is offered. */
   async #forgetBuild({ product, version }: ReleaseDoc): Promise<void> {
-    const same = canonicalVersion(version);
+    const same = normalizeVersion(version);
     const offered = (await this.docs.list({ product, withdrawn_at: null })).some(
-      (other) => canonicalVersion(other.version) === same,
+      (other) => normalizeVersion(other.version) === same,
     );
     if (!offered) await this.deps.bugs()?.releaseWithdrawn(product, version);
   }

@@ -4,7 +4,7 @@ import type { StepGiven } from '../../../ports/domain/dashboard.js';
  * The command that publishes a folder (contract 40, publishing): one that it makes, so that nobody publishes what lies
  * where the command happens to be pasted. Pure.
  */
-export const firstReleaseCommand = ({ baseUrl, project, token }: StepGiven): string =>
+export const buildFirstReleaseCommand = ({ baseUrl, project, token }: StepGiven): string =>
   [
     `mkdir -p hello && echo '${project} 1.0.0' > hello/README.txt && \\`,
     `tar -czf - -C hello . > /tmp/package.tar.gz && curl --fail-with-body \\`,

@@ -10,15 +10,15 @@ import type { ReleaseDoc } from '../model.js';
 const SHARE = 0.01;
 
 /** So many of these are one percent. */
-export const shareOf = (all: number): number => Math.ceil(all * SHARE);
+export const getHaltThreshold = (all: number): number => Math.ceil(all * SHARE);
 
 /** @param since RFC 3339: of the window that the rollout is judged by */
-export async function haltEvidence(
+export async function findHaltEvidence(
   { config, health }: Pick<ReleaseDeps, 'config' | 'health'>,
   { product, version, downloads }: Pick<ReleaseDoc, 'product' | 'version' | 'downloads'>,
   since: string,
 ): Promise<PublicEvidence> {
   const sessions = (await health()?.since(product, version, since))?.started ?? 0;
-  const reports = shareOf(sessions > 0 ? sessions : downloads);
+  const reports = getHaltThreshold(sessions > 0 ? sessions : downloads);
   return { networks: config.halt_addresses, reports };
 }

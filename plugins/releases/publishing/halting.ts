@@ -3,20 +3,20 @@
  * its sessions crash more than those of the version before (contract 21, release health).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { pages } from '../../../lib/paging.js';
+import { iteratePages } from '../../../lib/paging.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf, SECOND_MS } from '../../../lib/time.js';
 import type { VersionFaults } from '../../../ports/domain/bugs.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 import { ReleaseChanges } from './changes.js';
-import { haltEvidence } from './halt-evidence.js';
+import { findHaltEvidence } from './halt-evidence.js';
 import { CrashCheck } from './crash-check.js';
 
 const PAGE = 200;
 
 @injectable()
-export class Halting {
+export class RolloutHalter {
   readonly #flight = new SingleFlight<number>();
   #looking: Promise<void> = Promise.resolve();
 
@@ -45,7 +45,7 @@ export class Halting {
     const faults = this.deps.faults();
     let halted = 0;
     const rolling = { filter: { rolling: { gt: '' } }, limit: PAGE };
-    for await (const docs of pages(this.deps.releases, rolling)) {
+    for await (const docs of iteratePages(this.deps.releases, rolling)) {
       for (const doc of docs) {
         if (signal?.aborted === true) return halted;
         if (await this.#look(doc, faults)) halted++;
@@ -68,7 +68,7 @@ export class Halting {
     // What intake keys must show is asked for where there is something to judge.
     const some = { networks: this.deps.config.halt_addresses, reports: 0 };
     if (faults === undefined || (await faults.count(product, version, since, some)) <= allowed) return null;
-    const n = await faults.count(product, version, since, await haltEvidence(this.deps, doc, since));
+    const n = await faults.count(product, version, since, await findHaltEvidence(this.deps, doc, since));
     if (n <= allowed) return null;
     return `${n} new error groups or regressions of ${version} since ${since}; ${allowed} are allowed`;
   }

@@ -10,7 +10,7 @@ import { StoreDamaged } from '../../../ports/store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { ChannelDocuments } from './channel-documents.js';
 import { ProductLock } from './product-lock.js';
-import { textIn } from './stored-text.js';
+import { readStoredText } from './stored-text.js';
 
 const LATEST = 'latest.json';
 const MOST_HELD = 20_000;
@@ -96,7 +96,7 @@ export class LatestFiles {
     const tag = (await store.open(path))?.tag;
     if (tag === undefined) return false;
     if (this.#agreed.get(key) === tag) return true;
-    if (!fits(parsed((await textIn(store, path)) ?? ''))) return false;
+    if (!fits(parsed((await readStoredText(store, path)) ?? ''))) return false;
     this.#agreed.set(key, tag);
     return true;
   }

@@ -5,19 +5,19 @@
 import joi from 'joi';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
-import { normalizeGlob, unsupportedGlob } from '../../../formats/globs.js';
-import { unknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
-import { fieldsWithLiveTokens } from '../../../ports/domain/live-tokens.js';
+import { normalizeGlob, findUnsupportedGlob } from '../../../formats/globs.js';
+import { listUnknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
+import { findLiveTokenFields } from '../../../ports/domain/live-tokens.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { PackageRejected, PackageTooLarge, DiskFull, type StagedPackage } from '../../../ports/release-store.js';
-import { KEEP_FREE } from '../config.js';
+import { MIN_FREE_BYTES } from '../config.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
-import { refusal } from '../errors.js';
+import { createReleaseError } from '../errors.js';
 import type { Platform } from '../../../formats/platform.js';
 import type { Runtime } from '../../../formats/manifest.js';
 import type { PackageFacts } from './publisher.js';
 
-export const NOTES_BYTES = 64 * 1024;
+export const MAX_NOTES_BYTES = 64 * 1024;
 const SHA256 = /^[0-9a-f]{64}$/i;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
@@ -53,13 +53,13 @@ function nameSchema(): joi.StringSchema {
 }
 
 function checkGlob(glob: string): string {
-  const why = unsupportedGlob(glob);
+  const why = findUnsupportedGlob(glob);
   if (why !== null) throw new Error(why);
   return normalizeGlob(glob);
 }
 
 /** The values of the headers; the parts of a multipart body come later. */
-export interface Announced {
+export interface DeclaredPackage {
   sha256: string | undefined;
   notes: string | undefined;
   meta: string | undefined;
@@ -76,10 +76,12 @@ export class PackageIntake {
       throw invalid({ 'x-package-sha256': 'must be 64 hexadecimal characters' });
     }
     if (short()) throw full();
-    const staged = await mapped(() => store.packages.stage(body.content, { bytes: packageBytes, keepFree: KEEP_FREE }));
+    const staged = await mapped(() =>
+      store.packages.stage(body.content, { bytes: packageBytes, keepFree: MIN_FREE_BYTES }),
+    );
     if (announced !== undefined && announced.toLowerCase() !== staged.sha256) {
       await store.packages.discard(staged.id);
-      throw refusal(
+      throw createReleaseError(
         'checksum_mismatch',
         `What arrived has the SHA-256 ${staged.sha256}, and ${announced.toLowerCase()} was announced.`,
       );
@@ -88,12 +90,13 @@ export class PackageIntake {
   }
 
   /** The given notes, decoded; undefined when none were given. @throws ServiceError validation_failed */
-  async notes(headers: Announced, fields: Readonly<Record<string, string>>): Promise<string | undefined> {
+  async notes(headers: DeclaredPackage, fields: Readonly<Record<string, string>>): Promise<string | undefined> {
     const notes =
       fields['notes'] ?? (headers.notes === undefined ? undefined : decoded(headers.notes, 'x-release-notes'));
     if (notes === undefined) return undefined;
-    if (Buffer.byteLength(notes) > NOTES_BYTES) throw invalid({ notes: `must be at most ${NOTES_BYTES} bytes` });
-    const published = await fieldsWithLiveTokens(this.deps.liveTokens, { notes });
+    if (Buffer.byteLength(notes) > MAX_NOTES_BYTES)
+      throw invalid({ notes: `must be at most ${MAX_NOTES_BYTES} bytes` });
+    const published = await findLiveTokenFields(this.deps.liveTokens, { notes });
     if (Object.keys(published).length > 0) throw invalid(published);
     return notes;
   }
@@ -102,12 +105,12 @@ export class PackageIntake {
    * What is said about the package, and the names in it that nobody knows.
    * @throws ServiceError validation_failed
    */
-  meta(headers: Announced, fields: Readonly<Record<string, string>>): { meta: Meta; warnings: string[] } {
+  meta(headers: DeclaredPackage, fields: Readonly<Record<string, string>>): { meta: Meta; warnings: string[] } {
     const field = fields['meta'] === undefined ? 'x-package-meta' : 'meta';
     const text = fields['meta'] ?? (headers.meta === undefined ? '{}' : decoded(headers.meta, field));
     const given = parsed(text, field);
     const { value, error } = metaSchema.validate(given, AS_SENT);
-    if (error === undefined) return { meta: value as Meta, warnings: unknownFields(META, { meta: given }) };
+    if (error === undefined) return { meta: value as Meta, warnings: listUnknownFields(META, { meta: given }) };
     const [detail] = error.details;
     throw invalid({ [[field, ...(detail?.path ?? [])].join('.')]: detail?.message ?? 'is wrong' });
   }
@@ -146,7 +149,7 @@ async function mapped<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof PackageRejected) {
       const { entry } = error;
       const message = entry === '' ? error.message : `The package was rejected: ${error.message}.`;
-      throw refusal('package_rejected', message, {
+      throw createReleaseError('package_rejected', message, {
         fields: { package: error.message },
         extra: { entry: entry === '' ? null : entry },
       });

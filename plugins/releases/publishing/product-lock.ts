@@ -6,7 +6,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import type { HeldLease } from '../../../lib/lease.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
-import { inTurn } from '../lease-turn.js';
+import { withLeaseLock } from '../lease-turn.js';
 
 @injectable()
 export class ProductLock {
@@ -21,6 +21,6 @@ export class ProductLock {
       what: 'a product',
       busy: `Another process has been changing the releases of ${product} for a minute.`,
     };
-    return this.#mutex.run(product, () => inTurn(this.deps, lease, work));
+    return this.#mutex.run(product, () => withLeaseLock(this.deps, lease, work));
   }
 }

@@ -4,12 +4,12 @@
  * true.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { processLease, type HeldLease, type Lease } from '../../../lib/lease.js';
+import { createProcessLease, type HeldLease, type Lease } from '../../../lib/lease.js';
 import { SECOND_MS } from '../../../lib/time.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import type { Json } from '../../../ports/store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
-import { refusal } from '../errors.js';
+import { createReleaseError } from '../errors.js';
 import type { PublishDoc, PublishIntent } from '../model.js';
 
 const LEASE_MS = 20 * SECOND_MS;
@@ -33,7 +33,10 @@ export class PublishLeases {
   async claim(id: string): Promise<PublishClaim> {
     const claim = await this.tryClaim(id);
     if (claim === null) {
-      throw refusal('publish_in_progress', 'This release is being published by another call. Wait for its answer.');
+      throw createReleaseError(
+        'publish_in_progress',
+        'This release is being published by another call. Wait for its answer.',
+      );
     }
     return claim;
   }
@@ -89,6 +92,11 @@ export class PublishLeases {
   }
 
   #lease(id: string): Promise<Lease<ProcessOwner>> {
-    return processLease(this.deps.publishes, this.deps, { id, what: 'a publish', ttlMs: LEASE_MS, judge: 'silence' });
+    return createProcessLease(this.deps.publishes, this.deps, {
+      id,
+      what: 'a publish',
+      ttlMs: LEASE_MS,
+      judge: 'silence',
+    });
   }
 }

@@ -1,6 +1,6 @@
 /** What a publish warns about, although it is allowed (contract 40, amendments). Pure. */
 import { compareVersions } from '../../../lib/versions.js';
-import { globMatcher } from '../../../formats/globs.js';
+import { createGlobMatcher } from '../../../formats/globs.js';
 import type { PackagedFile } from '../../../ports/release-store.js';
 import type { ReleaseDoc } from '../model.js';
 
@@ -18,7 +18,7 @@ interface Published {
 }
 
 /** @param others the other releases of this channel and platform, in any order */
-export function publishWarnings(release: Published, others: readonly Earlier[]): string[] {
+export function listPublishWarnings(release: Published, others: readonly Earlier[]): string[] {
   return [...missingPatterns(release, others), ...unpreservedTargets(release), ...missingSteps(release, others)];
 }
 
@@ -34,7 +34,7 @@ function missingPatterns({ version, preserve_patterns }: Published, others: read
 }
 
 function unpreservedTargets({ setup, files, preserve_patterns }: Published): string[] {
-  const isPreserved = globMatcher(preserve_patterns);
+  const isPreserved = createGlobMatcher(preserve_patterns);
   const shipped = new Set(files.map(({ path }) => path));
   const targets = new Set(targetFiles(setup).filter((path) => shipped.has(path) && !isPreserved(path)));
   if (targets.size === 0) return [];

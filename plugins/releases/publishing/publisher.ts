@@ -10,9 +10,9 @@ import { FolderTaken, type PackagedFile, type StagedPackage } from '../../../por
 import { StoredManifests } from '../asking/manifest-texts.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { buildManifest } from '../manifest-bytes.js';
-import { placeOf, type ReleaseDoc, type ReleaseFields } from '../model.js';
+import { toStorePath, type ReleaseDoc, type ReleaseFields } from '../model.js';
 import type { Platform } from '../../../formats/platform.js';
-import { releaseId } from '../place.js';
+import { getReleaseId } from '../place.js';
 import { Finisher } from './finisher.js';
 import { ProductLock } from './product-lock.js';
 import { PublishLeases, type PublishClaim } from './publish-lease.js';
@@ -80,7 +80,7 @@ export class Publisher {
     await this.deps.store.admit(product).catch((error: unknown) => {
       throw error instanceof FolderTaken ? conflict(error.message) : error;
     });
-    const claim = await this.leases.claim(releaseId(product, channel, version, platform));
+    const claim = await this.leases.claim(getReleaseId(product, channel, version, platform));
     try {
       if (claim.left !== null) await this.lock.run(product, () => this.finisher.mend(claim));
       return await work(claim);
@@ -93,7 +93,7 @@ export class Publisher {
   async offered(id: string): Promise<ReleaseDoc | null> {
     const doc = await this.docs.get(id);
     if (doc === null || doc.withdrawn_at !== null || doc.withdrawing !== undefined) return null;
-    const { product, channel, version, platform } = placeOf(doc);
+    const { product, channel, version, platform } = toStorePath(doc);
     const file = await this.deps.store.open([product, channel, version, platform, 'package.tar.gz']);
     return file?.size === doc.package_size ? doc : null;
   }
@@ -115,7 +115,7 @@ export class Publisher {
       if (!moves && !rewords) return { release: before, outcome: 'unchanged', closed };
       const changes = {
         ...(rewords ? { release_notes: notes } : {}),
-        ...(moves ? rolledOut(before.product, rollout, this.deps.clock.iso()) : {}),
+        ...(moves ? withRollout(before.product, rollout, this.deps.clock.iso()) : {}),
         open_at: this.deps.clock.iso(),
       };
       const { release } = await this.#finished(await this.docs.change(before, changes));
@@ -132,7 +132,7 @@ export class Publisher {
   ): Promise<PublishedRelease> {
     return this.commit(claim, request, facts, staged.id, async (release, manifest) => {
       const texts = { manifest, signature: release.manifest_signature };
-      await this.deps.store.packages.put(staged.id, placeOf(release), texts);
+      await this.deps.store.packages.put(staged.id, toStorePath(release), texts);
       return true;
     });
   }
@@ -220,7 +220,7 @@ export class Publisher {
 }
 
 /** The fields of a rollout that begins or goes on. */
-export const rolledOut = (
+export const withRollout = (
   product: string,
   percent: number,
   at: string,

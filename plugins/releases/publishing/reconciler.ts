@@ -3,19 +3,19 @@
  * also compares the store with the documents, because disks are put back from copies and files are removed by hand.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { pages } from '../../../lib/paging.js';
+import { iteratePages } from '../../../lib/paging.js';
 import { isoOf, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import { StoredManifests } from '../asking/manifest-texts.js';
 import type { ReleasePlace } from '../../../ports/release-store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
-import { placeOf, type ReleaseDoc } from '../model.js';
-import { sha256 } from '../place.js';
+import { toStorePath, type ReleaseDoc } from '../model.js';
+import { hashText } from '../place.js';
 import { Finisher } from './finisher.js';
 import { LatestFiles } from './latest-files.js';
 import { ProductLock } from './product-lock.js';
 import { PublishLeases } from './publish-lease.js';
 import { ReleaseDocs } from './release-docs.js';
-import { textIn } from './stored-text.js';
+import { readStoredText } from './stored-text.js';
 
 /** A change of this age is no longer under way, or its events wait for a listener. */
 const LEFTOVER_MS = 10 * SECOND_MS;
@@ -79,7 +79,7 @@ export class Reconciler {
   /** Finishes open changes. @param before milliseconds; younger changes are left alone */
   async open(before: number, signal?: AbortSignal): Promise<void> {
     const filter = { open_at: { gt: '', lt: isoOf(before) } };
-    for await (const docs of pages(this.deps.releases, { filter, sort: [['open_at', 'asc']], limit: PAGE })) {
+    for await (const docs of iteratePages(this.deps.releases, { filter, sort: [['open_at', 'asc']], limit: PAGE })) {
       for (const { id, product } of docs) {
         if (signal?.aborted === true) return;
         await this.#finish(id, product);
@@ -90,7 +90,7 @@ export class Reconciler {
   /** Writes texts and `latest.json` again where they differ from the documents, and reports lost packages. */
   async compare(signal?: AbortSignal): Promise<void> {
     const lost: string[] = [];
-    for await (const docs of pages(this.deps.releases, { limit: PAGE })) {
+    for await (const docs of iteratePages(this.deps.releases, { limit: PAGE })) {
       for (const doc of docs) {
         if (signal?.aborted === true) return;
         if (doc.open_at === undefined && !(await this.#agrees(doc))) {
@@ -134,7 +134,7 @@ export class Reconciler {
     if (doc.withdrawn_at !== null) return file === null;
     if (file !== doc.package_size) return false;
     const manifest = await this.#text(doc, 'manifest.json');
-    if (manifest === null || sha256(manifest) !== doc.manifest_sha256) return false;
+    if (manifest === null || hashText(manifest) !== doc.manifest_sha256) return false;
     return (await this.#text(doc, 'manifest.sig'))?.trim() === (doc.manifest_signature ?? undefined);
   }
 
@@ -145,12 +145,13 @@ export class Reconciler {
     if (doc === null || doc.open_at !== undefined || (await this.leases.held(id)) || (await this.#agrees(doc)))
       return true;
     if (doc.withdrawn_at !== null) {
-      await store.packages.withdraw(placeOf(doc));
+      await store.packages.withdraw(toStorePath(doc));
       return true;
     }
     if ((await this.#size(doc, 'package.tar.gz')) !== doc.package_size) return false;
     const manifest = await this.manifests.read(id, doc.manifest_sha256);
-    if (manifest !== null) await store.packages.describe(placeOf(doc), { manifest, signature: doc.manifest_signature });
+    if (manifest !== null)
+      await store.packages.describe(toStorePath(doc), { manifest, signature: doc.manifest_signature });
     return true;
   }
 
@@ -160,7 +161,7 @@ export class Reconciler {
   }
 
   #text(doc: ReleaseDoc, name: string): Promise<string | null> {
-    return textIn(this.deps.store, segments(doc, name));
+    return readStoredText(this.deps.store, segments(doc, name));
   }
 }
 

@@ -7,7 +7,7 @@ import { ReleaseIndex } from '../asking/release-index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 import { PLATFORMS } from '../../../formats/platform.js';
-import { releaseId } from '../place.js';
+import { getReleaseId } from '../place.js';
 import { ReleaseStamps } from '../stamps.js';
 
 const PAGE = 200;
@@ -47,7 +47,7 @@ export class ReleaseDocs {
 
   /** The version on every platform of a channel. */
   async ofVersion(product: string, channel: string, version: string): Promise<ReleaseDoc[]> {
-    const ids = PLATFORMS.map((platform) => releaseId(product, channel, version, platform));
+    const ids = PLATFORMS.map((platform) => getReleaseId(product, channel, version, platform));
     return this.list({ id: { in: ids } });
   }
 

@@ -9,14 +9,14 @@ import { SingleFlight } from '../../../lib/single-flight.js';
 import { StoredManifests } from '../asking/manifest-texts.js';
 import { ReleaseIndex } from '../asking/release-index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
-import { placeOf, type ReleaseDoc } from '../model.js';
+import { toStorePath, type ReleaseDoc } from '../model.js';
 import { ChannelDocuments } from './channel-documents.js';
 import { Finisher } from './finisher.js';
 import { ProductLock } from './product-lock.js';
 import { ReleaseDocs } from './release-docs.js';
 
 @injectable()
-export class Resigning implements ReleaseSigning {
+export class ReleaseResigner implements ReleaseSigning {
   readonly #flights = new SingleFlight<number>();
 
   constructor(
@@ -58,7 +58,7 @@ export class Resigning implements ReleaseSigning {
     }
     const signed = await signer.sign(Buffer.from(manifest));
     if (signed === null || signed.key.key_id === doc.key_id) return false;
-    await store.packages.describe(placeOf(doc), { manifest, signature: signed.signature });
+    await store.packages.describe(toStorePath(doc), { manifest, signature: signed.signature });
     const changes: Partial<ReleaseDoc> = { manifest_signature: signed.signature, key_id: signed.key.key_id };
     await this.finisher.finish(await this.docs.change(doc, { ...changes, open_at: clock.iso() }, manifest));
     return true;

@@ -2,7 +2,10 @@
 import type { ReleaseStore } from '../../../ports/release-store.js';
 
 /** Null when the file is missing. */
-export async function textIn(store: Pick<ReleaseStore, 'open'>, path: readonly string[]): Promise<string | null> {
+export async function readStoredText(
+  store: Pick<ReleaseStore, 'open'>,
+  path: readonly string[],
+): Promise<string | null> {
   const file = await store.open(path);
   if (file === null) return null;
   const parts: Uint8Array[] = [];

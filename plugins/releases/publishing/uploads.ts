@@ -2,12 +2,12 @@
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import type { StagedPackage } from '../../../ports/release-store.js';
-import { hiddenBy } from '../asking/channel-releases.js';
+import { findHidingRelease } from '../asking/channel-releases.js';
 import { ReleaseIndex } from '../asking/release-index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
-import { nameOf } from './changes.js';
-import { PackageIntake, type Announced } from './package-intake.js';
-import { publishWarnings } from './publish-warnings.js';
+import { formatReleaseName } from './changes.js';
+import { PackageIntake, type DeclaredPackage } from './package-intake.js';
+import { listPublishWarnings } from './publish-warnings.js';
 import { ReleaseDocs } from './release-docs.js';
 import { Publisher, type PublishedRelease, type PublishRequest } from './publisher.js';
 import type { PublishClaim } from './publish-lease.js';
@@ -15,7 +15,7 @@ import type { PublishClaim } from './publish-lease.js';
 export interface Upload {
   request: PublishRequest;
   body: UploadedBody;
-  announced: Announced;
+  announced: DeclaredPackage;
 }
 
 @injectable()
@@ -40,7 +40,7 @@ export class Uploads {
         if (published.outcome !== 'unchanged') {
           const { package_sha256, rollout_percent, manifest_signature } = published.release;
           const details = { package_sha256, rollout_percent, signed: manifest_signature !== null };
-          await this.deps.audit.record(principal, 'release.published', nameOf(published.release), details);
+          await this.deps.audit.record(principal, 'release.published', formatReleaseName(published.release), details);
         }
         return { ...published, warnings };
       } finally {
@@ -69,7 +69,10 @@ export class Uploads {
     const published = await this.publisher.staged(claim, request, staged, { ...facts, notes });
     const { id, product, channel, platform } = published.release;
     const others = (await this.docs.readable({ product, channel, platform })).filter((other) => other.id !== id);
-    return { ...published, warnings: [...unknown, ...warnings, ...publishWarnings({ ...request, ...facts }, others)] };
+    return {
+      ...published,
+      warnings: [...unknown, ...warnings, ...listPublishWarnings({ ...request, ...facts }, others)],
+    };
   }
 
   #warnings(request: PublishRequest, { release }: PublishedRelease, requireSigned: boolean): string[] {
@@ -81,7 +84,10 @@ export class Uploads {
           : 'The release is unsigned: no signing key is configured.',
       );
     }
-    const newer = hiddenBy(this.index.channel(release.product, release.channel).views[request.platform], release);
+    const newer = findHidingRelease(
+      this.index.channel(release.product, release.channel).views[request.platform],
+      release,
+    );
     if (newer !== null) {
       warnings.push(`Version ${newer.version} is newer: machines will not be offered ${release.version}.`);
     }

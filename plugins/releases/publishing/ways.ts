@@ -1,12 +1,12 @@
 /** The commands that publish a release of a project: from a terminal, and from what builds it (contract 40). Pure. */
 
-export interface PublishWay {
+export interface PublishMethod {
   label: string;
   text: string;
 }
 
 /** @param baseUrl without a slash at its end */
-export function waysOf(baseUrl: string, product: string): PublishWay[] {
+export function listPublishMethods(baseUrl: string, product: string): PublishMethod[] {
   const address = `${baseUrl}/api/updateservice/v1/publish?product=${product}`;
   const curl = (version: string, file: string, token: string): string[] => [
     `curl --fail-with-body -X POST "${address}&version=${version}&channel=stable" \\`,

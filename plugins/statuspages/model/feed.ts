@@ -2,7 +2,7 @@
  * What people told visitors, as feeds: RSS 2.0 and Atom. Each update is an entry of its own, under an id that stays.
  * Pure.
  */
-import { xmlText } from '../../../lib/text/xml.js';
+import { toXmlText } from '../../../lib/text/xml.js';
 import type { AnnouncementDoc, AnnouncementUpdate } from './announcement.js';
 import { STATE_WORDS } from './labels.js';
 
@@ -45,13 +45,13 @@ export function renderRss({ title, url, self, updated, announcements }: Feed): s
   const entries = listEntries(announcements);
   const items = entries.map(
     (one) =>
-      `<item><title>${xmlText(one.title)}</title><link>${xmlText(url)}</link><guid isPermaLink="false">${one.id}</guid>` +
-      `<pubDate>${formatUtc(one.at)}</pubDate><description>${xmlText(one.text)}</description></item>\n`,
+      `<item><title>${toXmlText(one.title)}</title><link>${toXmlText(url)}</link><guid isPermaLink="false">${one.id}</guid>` +
+      `<pubDate>${formatUtc(one.at)}</pubDate><description>${toXmlText(one.text)}</description></item>\n`,
   );
   return (
     `${HEAD}<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel>\n` +
-    `<title>${xmlText(title)}</title><link>${xmlText(url)}</link><description>${xmlText(title)}</description>\n` +
-    `<atom:link href="${xmlText(self)}" rel="self" type="application/rss+xml"/>\n` +
+    `<title>${toXmlText(title)}</title><link>${toXmlText(url)}</link><description>${toXmlText(title)}</description>\n` +
+    `<atom:link href="${toXmlText(self)}" rel="self" type="application/rss+xml"/>\n` +
     `<lastBuildDate>${formatUtc(entries[0]?.at ?? updated)}</lastBuildDate>\n${items.join('')}</channel></rss>\n`
   );
 }
@@ -61,12 +61,12 @@ export function renderAtom({ title, url, self, updated, announcements }: Feed, i
   const entries = listEntries(announcements);
   const items = entries.map(
     (one) =>
-      `<entry><id>${one.id}</id><title>${xmlText(one.title)}</title><updated>${one.at}</updated>` +
-      `<link href="${xmlText(url)}"/><content type="text">${xmlText(one.text)}</content></entry>\n`,
+      `<entry><id>${one.id}</id><title>${toXmlText(one.title)}</title><updated>${one.at}</updated>` +
+      `<link href="${toXmlText(url)}"/><content type="text">${toXmlText(one.text)}</content></entry>\n`,
   );
   return (
-    `${HEAD}<feed xmlns="http://www.w3.org/2005/Atom">\n<id>urn:uuid:${id}</id><title>${xmlText(title)}</title>` +
-    `<updated>${entries[0]?.at ?? updated}</updated><author><name>${xmlText(title)}</name></author>\n` +
-    `<link href="${xmlText(url)}"/><link rel="self" href="${xmlText(self)}"/>\n${items.join('')}</feed>\n`
+    `${HEAD}<feed xmlns="http://www.w3.org/2005/Atom">\n<id>urn:uuid:${id}</id><title>${toXmlText(title)}</title>` +
+    `<updated>${entries[0]?.at ?? updated}</updated><author><name>${toXmlText(title)}</name></author>\n` +
+    `<link href="${toXmlText(url)}"/><link rel="self" href="${toXmlText(self)}"/>\n${items.join('')}</feed>\n`
   );
 }

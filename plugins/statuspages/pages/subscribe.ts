@@ -11,7 +11,7 @@ import {
   type RouteSpec,
 } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
-import { networkOf } from '../../../lib/addresses.js';
+import { getClientNetwork } from '../../../lib/addresses.js';
 import { hashToken, parseEmail } from '../model/subscriber.js';
 import { getPagePath, type StatusPageDoc } from '../model/page.js';
 import type { StatusPageServices } from '../services.js';
@@ -79,7 +79,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Fin
     const form = { ...asked, email: typeof given === 'string' ? given.slice(0, 254) : '' };
     if (email === null) return show(page, { ...form, problem: 'Give an e-mail address such as ada@example.com.' }, 422);
     try {
-      await services.countAttempt(`status-subscribe:${networkOf(request.address)}`);
+      await services.countAttempt(`status-subscribe:${getClientNetwork(request.address)}`);
     } catch (error) {
       return renderRejection(error, (problem) => show(page, { ...form, problem }, 429));
     }

@@ -9,7 +9,7 @@ import {
   type PageSpec,
   type Problem,
 } from '../../../kernel/contract.js';
-import { withoutFormulas } from '../../../lib/text/csv.js';
+import { escapeFormula } from '../../../lib/text/csv.js';
 import type { StatusPageDoc } from '../model/page.js';
 import { MAX_SUBSCRIBERS, toSubscriberView } from '../model/subscriber.js';
 import type { StatusPageServices } from '../services.js';
@@ -22,7 +22,7 @@ const MAX_SHOWN_SUBSCRIBERS = 50;
 const BATCH_SIZE = 200;
 const COLUMNS = ['email', 'confirmed_at', 'created_at'] as const;
 
-const formatCell = (value: string | null): string => `"${withoutFormulas(value ?? '').replaceAll('"', '""')}"`;
+const formatCell = (value: string | null): string => `"${escapeFormula(value ?? '').replaceAll('"', '""')}"`;
 
 export function buildSubscriberPages({ pages, subscribers }: StatusPageServices): PageSpec[] {
   const need = ({ params, principal }: HttpRequest): Promise<StatusPageDoc> =>

@@ -6,10 +6,10 @@
 import joi from 'joi';
 import { text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { brandStyles } from '../../../lib/brand/colour.js';
+import { formatBrandStyles } from '../../../lib/brand/colour.js';
 import { LOGO_HEADERS } from '../../../lib/brand/logo.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
-import { formatBadgeJson, badgeSvg } from '../../../lib/text/badge.js';
+import { formatBadgeJson, renderBadge } from '../../../lib/text/badge.js';
 import { renderAtom, renderRss, type Feed } from '../model/feed.js';
 import { hasPassword, getPagePath, toStatusPageView, type StatusPageDoc } from '../model/page.js';
 import { BADGE } from '../model/labels.js';
@@ -116,14 +116,14 @@ export function buildVisitorPages(services: StatusPageServices, baseUrl: () => s
     ),
     at('/badge.svg', async (page) => {
       const [word, colour] = BADGE[await shown.state(page)];
-      const badge = text(badgeSvg(page.title, word, colour), 'image/svg+xml; charset=utf-8');
+      const badge = text(renderBadge(page.title, word, colour), 'image/svg+xml; charset=utf-8');
       for (const [name, value] of Object.entries(ANYWHERE)) badge.header(name, value);
       return badge;
     }),
     ...buildSubscribePages(services, published),
     ...both('/logo', (page) => getPicture(shown, page)),
     ...both('/brand.css', async (page) =>
-      text(brandStyles((await shown.brand(page)).colour), 'text/css; charset=utf-8'),
+      text(formatBrandStyles((await shown.brand(page)).colour), 'text/css; charset=utf-8'),
     ),
     preview(
       '',

@@ -4,7 +4,7 @@
  */
 import { inject, injectable, type Answer, type HttpRequest } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { networkOf } from '../../../lib/addresses.js';
+import { getClientNetwork } from '../../../lib/addresses.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { BasicCredentials, BasicGuard, BasicRequest, BasicVerdict } from '../../../ports/http.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
@@ -73,7 +73,7 @@ export class PageLock implements BasicGuard {
   /** @throws ServiceError rate_limited */
   async #verify({ id, password }: StatusPageDoc, given: string, address: string): Promise<boolean> {
     const { throttle, hasher } = this.deps;
-    const key = `status-page:${id}:${networkOf(address)}`;
+    const key = `status-page:${id}:${getClientNetwork(address)}`;
     const attempt = await throttle.enter([key]);
     try {
       const { ok } = await hasher.verify(given, password?.hash ?? null);

@@ -3,7 +3,7 @@ import { inject, injectable, type Principal } from '../../../kernel/contract.js'
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { all } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { normalizedTime } from '../../../lib/time.js';
+import { normalizeTime } from '../../../lib/time.js';
 import { getPrincipalName } from '../caller.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import {
@@ -188,7 +188,7 @@ function checkTimes(kind: AnnouncementKind, starts_at: string, ends_at: string |
 /** @throws ServiceError validation_failed */
 function parseTime(field: string, text: string | null | undefined): string | null {
   if (text === undefined || text === null) return null;
-  const time = normalizedTime(text);
+  const time = normalizeTime(text);
   if (time === null) throw invalid({ [field]: 'must be an RFC 3339 timestamp' });
   return time;
 }

@@ -2,7 +2,7 @@
 import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract.js';
 import { conflict, denied, invalid, owned, ServiceError } from '../../../kernel/errors.js';
 import { readLogo } from '../../../lib/brand/logo.js';
-import { changedFields } from '../../../lib/changed-fields.js';
+import { findChangedFields } from '../../../lib/changed-fields.js';
 import { isZone } from '../../../lib/local-time.js';
 import { all } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
@@ -102,7 +102,7 @@ export class StatusPages {
     const before = await this.getPage(name, principal);
     const after = await this.#applyFields(before, fields, principal);
     await this.#save(before, after, fields);
-    const change = changedFields(toAuditFields(before), toAuditFields(after), Object.keys(fields));
+    const change = findChangedFields(toAuditFields(before), toAuditFields(after), Object.keys(fields));
     const what = before.published === after.published ? 'changed' : after.published ? 'published' : 'withdrawn';
     await this.deps.audit.record(principal, `status_page.${what}`, after.slug, {}, change);
     return after;

@@ -1,5 +1,5 @@
 /** Mails to subscribers of a status page, as text and as HTML. Pure. */
-import { xmlText } from '../../../lib/text/xml.js';
+import { toXmlText } from '../../../lib/text/xml.js';
 import { localOf } from '../../../lib/local-time.js';
 import type { AnnouncementDoc, AnnouncementState } from '../model/announcement.js';
 import { STATE_WORDS } from '../model/labels.js';
@@ -27,9 +27,9 @@ function render(
   const lines = [...paragraphs, ...links.map(({ label, url }) => `${label}: ${url}`)];
   const text = [...lines, ...(foot === null ? [] : [`--\n${foot.label}: ${foot.url}`])].join('\n\n');
   const anchor = ({ label, url }: MailLink): string =>
-    `<a href="${xmlText(url)}" style="color:#0a5f59">${xmlText(label)}</a>`;
+    `<a href="${toXmlText(url)}" style="color:#0a5f59">${toXmlText(label)}</a>`;
   const parts = [
-    ...paragraphs.map((one) => xmlText(one).replaceAll('\n', '<br>')),
+    ...paragraphs.map((one) => toXmlText(one).replaceAll('\n', '<br>')),
     ...links.map(anchor),
     ...(foot === null ? [] : [`<small>${anchor(foot)}</small>`]),
   ];

@@ -1,7 +1,7 @@
 /** Subscribers of status pages: entered by themselves, confirmed by a mail, removed by themselves or by managers. */
 import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
-import { pages } from '../../../lib/paging.js';
+import { iteratePages } from '../../../lib/paging.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
@@ -40,7 +40,7 @@ export class Subscribers {
 
   /** Those that are confirmed, in batches. */
   listConfirmed({ id: page_id }: PageId): AsyncGenerator<SubscriberDoc[]> {
-    return pages(this.deps.subscribers, { filter: { page_id, confirmed_at: { gt: '' } }, limit: BATCH_SIZE });
+    return iteratePages(this.deps.subscribers, { filter: { page_id, confirmed_at: { gt: '' } }, limit: BATCH_SIZE });
   }
 
   /**

@@ -8,8 +8,8 @@
  * Rejected: writing all states first and the alarms afterwards. Twice the writes, and a marker for what lies between.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { LeaseLost, processLease, type HeldLease } from '../../../lib/lease.js';
-import { pages } from '../../../lib/paging.js';
+import { LeaseLost, createProcessLease, type HeldLease } from '../../../lib/lease.js';
+import { iteratePages } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Page, StoreDamaged } from '../../../ports/store.js';
@@ -104,7 +104,7 @@ export class Evaluator {
    */
   async #acquireLease(): Promise<HeldLease | null> {
     const options = { id: 'evaluator', what: 'the evaluator', ttlMs: LEASE_MS, judge: 'clock' } as const;
-    return (await processLease(this.deps.leases, this.deps, options)).take();
+    return (await createProcessLease(this.deps.leases, this.deps, options)).take();
   }
 
   /** @param changed takes the monitors that have entries to flush, also when the run fails later */
@@ -162,7 +162,7 @@ export class Evaluator {
     let errors = 0;
     held.check();
     await this.runs.rebase(at);
-    for await (const items of pages(monitors, { filter: { deleted_at: null }, limit: PAGE_SIZE })) {
+    for await (const items of iteratePages(monitors, { filter: { deleted_at: null }, limit: PAGE_SIZE })) {
       const pending = items.flatMap((doc): PendingWrite[] => {
         const late = TIME_FIELDS.filter((field) => (doc[field] ?? '') > at);
         const fields = Object.fromEntries(late.map((field) => [field, at]));

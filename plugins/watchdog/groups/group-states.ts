@@ -6,7 +6,7 @@
  * window changes, the next run of the evaluator makes good.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { pages } from '../../../lib/paging.js';
+import { iteratePages } from '../../../lib/paging.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { MonitorChangeSet } from '../model/change-set.js';
@@ -54,7 +54,7 @@ export class GroupStates {
   /** Every group. */
   async refreshAll(): Promise<void> {
     const query = { filter: { group: true, deleted_at: null }, limit: PAGE_SIZE };
-    for await (const items of pages(this.deps.monitors, query))
+    for await (const items of iteratePages(this.deps.monitors, query))
       await this.#refresh(items.map(({ source }) => ({ parent_source: source })));
   }
 

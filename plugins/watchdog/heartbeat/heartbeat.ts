@@ -4,7 +4,7 @@
  */
 import type { MonitorState, Observation } from '../../../ports/domain/watchdog.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { jsonWithoutOwnTokens, withoutOwnTokens } from '../../../lib/text/own-tokens.js';
+import { removeOwnTokensFromJson, removeOwnTokens } from '../../../lib/text/own-tokens.js';
 
 export const STATUSES = ['ok', 'warning', 'error', 'stopped', 'maintenance'] as const;
 export type ReportedStatus = (typeof STATUSES)[number];
@@ -69,11 +69,11 @@ export interface ReceivedHeartbeat {
 }
 
 /** Without tokens before it is cut: of a token that is cut, a part would stay. */
-const cleanStoredText = (text: string): string => cleanText(withoutOwnTokens(text));
+const cleanStoredText = (text: string): string => cleanText(removeOwnTokens(text));
 
 const truncateText = (text: string | null | undefined, most: number): string | null => {
   if (text === null || text === undefined) return null;
-  const whole = withoutOwnTokens(text);
+  const whole = removeOwnTokens(text);
   return cleanText(whole.length > most ? whole.slice(0, most) : whole);
 };
 
@@ -136,8 +136,8 @@ function formatMetrics(metrics: Record<string, unknown>): string {
   const plain = Object.entries(metrics).every(
     ([name, value]) => typeof value === 'number' && name.length <= MAX_NAME_CHARACTERS,
   );
-  const named = plain && Object.keys(metrics).every((name) => withoutOwnTokens(name) === name);
-  return JSON.stringify(named ? metrics : jsonWithoutOwnTokens(metrics));
+  const named = plain && Object.keys(metrics).every((name) => removeOwnTokens(name) === name);
+  return JSON.stringify(named ? metrics : removeOwnTokensFromJson(metrics));
 }
 
 function parseSamples(metrics: Record<string, unknown>): Pick<ReceivedHeartbeat, 'samples' | 'dropped'> {

@@ -2,13 +2,13 @@
 import joi from 'joi';
 import { stated, text, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { formatBadgeJson, badgeSvg, type BADGE_COLOURS } from '../../../lib/text/badge.js';
+import { formatBadgeJson, renderBadge, type BADGE_COLOURS } from '../../../lib/text/badge.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { getDailyUptime, UPTIME_RETENTION_DAYS, formatPercent } from '../model/uptime.js';
 import { isMonitorId } from '../model/source.js';
 import type { WatchdogServices } from '../services.js';
 
-const BADGE_SVG = { write: badgeSvg, type: 'image/svg+xml; charset=utf-8' };
+const BADGE_SVG = { write: renderBadge, type: 'image/svg+xml; charset=utf-8' };
 const BADGE_JSON = { write: formatBadgeJson, type: 'application/json; charset=utf-8' };
 
 const COLOURS: Readonly<Record<MonitorState, keyof typeof BADGE_COLOURS>> = {

@@ -1,5 +1,5 @@
 /** The routes of the watchdog (contract 30, endpoints). A handler translates; the services decide. */
-import { changedFields } from '../../../lib/changed-fields.js';
+import { findChangedFields } from '../../../lib/changed-fields.js';
 import { created, deleted, text, timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { conflict, invalid } from '../../../kernel/errors.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
@@ -237,7 +237,7 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
           throw invalid({ source: 'cannot be changed: make another monitor' });
         }
         const monitor = await service.edit(getSourceParam(request), edit, caller);
-        const change = changedFields(before, monitor, Object.keys(edit));
+        const change = findChangedFields(before, monitor, Object.keys(edit));
         await audit.record(request.principal, 'monitor.changed', monitor.source, {}, change);
         return { monitor, ...service.warnings(edit) };
       },

@@ -1,11 +1,11 @@
 /** Rows as CSV (RFC 4180), which spreadsheets open: a cell never begins as a formula does. Pure. */
-import { withoutFormulas } from '../../../lib/text/csv.js';
+import { escapeFormula } from '../../../lib/text/csv.js';
 import type { IncidentView } from '../model/incident.js';
 
 function formatCell(value: string | number | boolean | null): string {
   if (value === null) return '';
   const text = String(value);
-  const safe = typeof value === 'string' ? withoutFormulas(text) : text;
+  const safe = typeof value === 'string' ? escapeFormula(text) : text;
   return `"${safe.replaceAll('"', '""')}"`;
 }
 

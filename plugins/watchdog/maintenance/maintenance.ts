@@ -7,7 +7,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
-import { processLease, type HeldLease } from '../../../lib/lease.js';
+import { createProcessLease, type HeldLease } from '../../../lib/lease.js';
 import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { StoreDamaged } from '../../../ports/store.js';
@@ -83,7 +83,7 @@ export class Maintenance {
   /** Null: another process has had it for too long. */
   async #acquireLease(): Promise<HeldLease | null> {
     const options = { id: 'maintenance', what: 'maintenance windows', ttlMs: LEASE_MS, judge: 'clock' } as const;
-    const lease = await processLease(this.deps.leases, this.deps, options);
+    const lease = await createProcessLease(this.deps.leases, this.deps, options);
     for (let waited = 0; waited < LEASE_WAIT_MS; waited += RETRY_DELAY_MS) {
       const held = await lease.take();
       if (held !== null) return held;

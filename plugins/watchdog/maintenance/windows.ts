@@ -3,7 +3,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, owned } from '../../../kernel/errors.js';
 import { all } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { DAY_MS, isoOf, normalizedTime } from '../../../lib/time.js';
+import { DAY_MS, isoOf, normalizeTime } from '../../../lib/time.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { assertCanAccess, type WatchdogCaller } from '../model/caller.js';
 import { checkCron, CronInvalid } from '../model/cron.js';
@@ -123,7 +123,7 @@ type Times = Pick<WindowDoc, 'from' | 'until' | 'schedule' | 'timezone' | 'durat
 
 /** @throws ServiceError validation_failed */
 function parseTime(field: 'from' | 'until', text: string): string {
-  const time = RFC_3339.test(text) ? normalizedTime(text) : null;
+  const time = RFC_3339.test(text) ? normalizeTime(text) : null;
   if (time === null) throw invalid({ [field]: 'must be an RFC 3339 timestamp' });
   return time;
 }

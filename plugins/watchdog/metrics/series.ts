@@ -4,7 +4,7 @@
  */
 import type { Find } from '../../../ports/store.js';
 import { inject, injectable } from '../../../kernel/contract.js';
-import { pages } from '../../../lib/paging.js';
+import { iteratePages } from '../../../lib/paging.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
@@ -44,7 +44,7 @@ export class MetricSeries {
     const held = getChunkId(doc.series, doc.chunk);
     let seen = 0;
     const since: Find = { filter: { series: doc.series, to: { gte: from } }, sort: [['to', 'asc']], limit: PAGE_SIZE };
-    for await (const chunks of pages(this.deps.chunks, since)) {
+    for await (const chunks of iteratePages(this.deps.chunks, since)) {
       for (const chunk of chunks) {
         if (chunk.id === held || chunk.from > to) continue;
         seen += read(parseRows(chunk.rows), chunk.base, from, to, sink);

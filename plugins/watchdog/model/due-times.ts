@@ -4,7 +4,7 @@
  * lists and ranges of fixed times twice. Pure; times in ms since 1970.
  */
 import type { Cron } from 'croner';
-import { offsetAt } from '../../../lib/local-time.js';
+import { getUtcOffset } from '../../../lib/local-time.js';
 import { DAY_MS } from '../../../lib/time.js';
 
 /** An expression in UTC, and how it follows the clock of a zone. */
@@ -24,7 +24,7 @@ const findNextLocal = (times: Cron, local: number): number | null => times.nextR
 /** Each local time once: the first time of an hour that comes twice, the end of a gap for one that is skipped. */
 function findDueByLocalTime(times: Cron, zone: string, after: number): number | null {
   for (
-    let local = findNextLocal(times, after + offsetAt(after, zone));
+    let local = findNextLocal(times, after + getUtcOffset(after, zone));
     local !== null;
     local = findNextLocal(times, local)
   ) {
@@ -35,41 +35,41 @@ function findDueByLocalTime(times: Cron, zone: string, after: number): number | 
 }
 
 function toInstant(local: number, zone: string): number {
-  const [before, behind] = [offsetAt(local - DAY_MS, zone), offsetAt(local + DAY_MS, zone)];
+  const [before, behind] = [getUtcOffset(local - DAY_MS, zone), getUtcOffset(local + DAY_MS, zone)];
   if (before === behind) return local - before;
-  const instants = [local - before, local - behind].filter((at) => at + offsetAt(at, zone) === local);
+  const instants = [local - before, local - behind].filter((at) => at + getUtcOffset(at, zone) === local);
   return instants.length > 0 ? Math.min(...instants) : findOffsetChange(local - DAY_MS, local + DAY_MS, zone);
 }
 
 /** Every instant at which the clock on the wall shows one of the local times. */
 function findDueByClock(times: Cron, zone: string, after: number): number | null {
   let from = after;
-  let offset = offsetAt(after, zone);
+  let offset = getUtcOffset(after, zone);
   for (;;) {
     const local = findNextLocal(times, from + offset);
     if (local === null) return null;
     const at = local - offset;
     const near = Math.min(at, from + 2 * DAY_MS);
-    if (offsetAt(near, zone) !== offset) {
+    if (getUtcOffset(near, zone) !== offset) {
       const change = findOffsetChange(from, near, zone);
-      offset = offsetAt(change, zone);
+      offset = getUtcOffset(change, zone);
       from = change - 1;
     } else if (near === at) return at;
     else {
       // No clock moves by more than a day, so nothing is due until then, whatever changes lie between.
       from = at - 2 * DAY_MS;
-      offset = offsetAt(from, zone);
+      offset = getUtcOffset(from, zone);
     }
   }
 }
 
 /** The first instant with another offset than `from`; there must be one until `to`. */
 function findOffsetChange(from: number, to: number, zone: string): number {
-  const offset = offsetAt(from, zone);
+  const offset = getUtcOffset(from, zone);
   let [same, other] = [from, to];
   while (other - same > 1) {
     const middle = Math.floor((same + other) / 2);
-    if (offsetAt(middle, zone) === offset) same = middle;
+    if (getUtcOffset(middle, zone) === offset) same = middle;
     else other = middle;
   }
   return other;

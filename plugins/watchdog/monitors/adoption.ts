@@ -1,7 +1,7 @@
 /** Which versions the machines of a project run, by what their heartbeats say. */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { KeyedReadings } from '../../../lib/shared-reading.js';
-import { versionIdentity } from '../../../lib/versions.js';
+import { KeyedCoalescedCache } from '../../../lib/shared-reading.js';
+import { getVersionIdentity } from '../../../lib/versions.js';
 import type { VersionAdoption } from '../../../ports/domain/watchdog.js';
 import type { Scalar } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
@@ -16,7 +16,7 @@ const MAX_UNCACHED_MONITORS = 500;
 @injectable()
 export class Adoption {
   /** Several parts of one page ask for the same project. */
-  readonly #readings = new KeyedReadings<VersionAdoption[]>(MAX_CACHED_PROJECTS, {
+  readonly #readings = new KeyedCoalescedCache<VersionAdoption[]>(MAX_CACHED_PROJECTS, {
     maxAgeMs: MAX_AGE_MS,
     isSmall: (versions) => versions.reduce((sum, { monitors }) => sum + monitors, 0) <= MAX_UNCACHED_MONITORS,
     monotonic: () => this.deps.clock.monotonic(),
@@ -59,5 +59,5 @@ export function toVersionAdoption(all: Counts, up: Counts): VersionAdoption[] {
 }
 
 function toVersionKey(key: Scalar): string | null {
-  return key === null ? null : versionIdentity(String(key));
+  return key === null ? null : getVersionIdentity(String(key));
 }

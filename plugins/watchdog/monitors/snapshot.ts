@@ -5,7 +5,7 @@
  * JSON text that is sent; the page of the hierarchy shows seven fields of each, which costs a fraction.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { SharedReading } from '../../../lib/shared-reading.js';
+import { CoalescedCache } from '../../../lib/shared-reading.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Find, Page } from '../../../ports/store.js';
@@ -64,8 +64,8 @@ export interface Snapshot<Row extends TreeItem = MonitorRow> extends Warned {
 
 @injectable()
 export class MonitorSnapshots {
-  readonly #whole: SharedReading<Snapshot>;
-  readonly #outline: SharedReading<Snapshot<OutlineRow>>;
+  readonly #whole: CoalescedCache<Snapshot>;
+  readonly #outline: CoalescedCache<Snapshot<OutlineRow>>;
 
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {
     const options = {
@@ -74,8 +74,8 @@ export class MonitorSnapshots {
       isSmall: ({ rows }: { rows: readonly unknown[] }) => rows.length <= SMALL_STORE_MONITORS,
       monotonic: () => deps.clock.monotonic(),
     };
-    this.#whole = new SharedReading(() => this.#read(toMonitorRow), options);
-    this.#outline = new SharedReading(() => this.#read(toOutlineRow), options);
+    this.#whole = new CoalescedCache(() => this.#read(toMonitorRow), options);
+    this.#outline = new CoalescedCache(() => this.#read(toOutlineRow), options);
   }
 
   /** Each monitor as the API shows it. */

@@ -1,6 +1,6 @@
 /** Monitors as they are now: the paged list, and the whole status from a snapshot (contract 30, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { SharedReading } from '../../../lib/shared-reading.js';
+import { CoalescedCache } from '../../../lib/shared-reading.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import { denied } from '../../../kernel/errors.js';
 import type { MonitorState, MonitorView } from '../../../ports/domain/watchdog.js';
@@ -64,8 +64,8 @@ export interface StatusQuery {
 
 @injectable()
 export class MonitorStatus {
-  readonly #parents: SharedReading<string[]>;
-  readonly #counts: SharedReading<Record<MonitorState, number>>;
+  readonly #parents: CoalescedCache<string[]>;
+  readonly #counts: CoalescedCache<Record<MonitorState, number>>;
 
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
@@ -75,11 +75,11 @@ export class MonitorStatus {
     @inject(DailyUptimes) private readonly uptimes: DailyUptimes,
   ) {
     const shared = { maxAgeMs: MAX_COUNT_AGE_MS, monotonic: () => deps.clock.monotonic() };
-    this.#parents = new SharedReading(() => this.#readParents(), {
+    this.#parents = new CoalescedCache(() => this.#readParents(), {
       ...shared,
       isSmall: ({ length }) => length <= MANY_PARENTS,
     });
-    this.#counts = new SharedReading(() => this.#readCounts(), {
+    this.#counts = new CoalescedCache(() => this.#readCounts(), {
       ...shared,
       isSmall: (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0) <= MANY_MONITORS,
     });

@@ -3,7 +3,7 @@
  * monitors.
  */
 import { toMonitorView } from '../model/monitor.js';
-import { changedFields } from '../../../lib/changed-fields.js';
+import { findChangedFields } from '../../../lib/changed-fields.js';
 import joi from 'joi';
 import {
   getFormFields,
@@ -133,7 +133,7 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
         const before = toMonitorView(await monitors.getMonitor(sourceOf(request), caller));
         const fields = readMonitorForm(request, false, before.tags);
         const saved = await monitors.edit(sourceOf(request), fields, caller);
-        const change = changedFields(before, saved, Object.keys(fields));
+        const change = findChangedFields(before, saved, Object.keys(fields));
         await audit.record(request.principal, 'monitor.changed', saved.source, {}, change);
         return to(getMonitorPageHref(saved.source), 'Monitor saved.');
       },
@@ -184,7 +184,7 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
         const caller = toWatchdogCaller(request.principal);
         const before = await monitors.getMonitor(source ?? '', caller);
         const saved = await monitors.edit(source ?? '', { parent_source: fields.parent_source }, caller);
-        const change = changedFields(before, saved, ['parent_source']);
+        const change = findChangedFields(before, saved, ['parent_source']);
         await audit.record(request.principal, 'monitor.moved', saved.source, {}, change);
         return to(
           '/hierarchy',

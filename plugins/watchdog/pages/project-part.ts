@@ -1,5 +1,5 @@
 /** What a project's page says of its monitors: how many are in which state, and those that need somebody. */
-import { KeyedReadings } from '../../../lib/shared-reading.js';
+import { KeyedCoalescedCache } from '../../../lib/shared-reading.js';
 import type { ProjectFigure, ProjectParts } from '../../../ports/domain/projects.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Scalar } from '../../../ports/store.js';
@@ -24,7 +24,7 @@ export function createProjectPart(
   status: Pick<MonitorStatus, 'listWorstFirst'>,
   { monitors, clock }: Pick<WatchdogDeps, 'monitors' | 'clock'>,
 ): ProjectParts {
-  const counted = new KeyedReadings<readonly { n: number; key: Scalar }[]>(MAX_CACHED_PROJECTS, {
+  const counted = new KeyedCoalescedCache<readonly { n: number; key: Scalar }[]>(MAX_CACHED_PROJECTS, {
     maxAgeMs: MAX_AGE_MS,
     isSmall: (counts) => counts.reduce((sum, { n }) => sum + n, 0) <= MAX_UNCACHED_MONITORS,
     monotonic: () => clock.monotonic(),

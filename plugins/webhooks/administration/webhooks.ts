@@ -1,5 +1,5 @@
 /** The webhooks and what administrators do with them: shared by the API and the pages (contract 70, API). */
-import { changedFields, type ChangedFields } from '../../../lib/changed-fields.js';
+import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import type { Filter } from '../../../ports/store.js';
@@ -137,7 +137,7 @@ export class Webhooks {
         'changed',
         after,
         {},
-        changedFields(toShownFields(before), toShownFields(after), Object.keys(set), SECRETS),
+        findChangedFields(toShownFields(before), toShownFields(after), Object.keys(set), SECRETS),
       );
     }
     if (input.enabled === undefined || input.enabled === before.enabled) return after;
@@ -169,7 +169,13 @@ export class Webhooks {
     const secret = createWebhookSecret();
     const previous = this.secrets.toPreviousSecret(before);
     const webhook = await this.#write(id, { secret: this.secrets.seal(id, secret), previous });
-    await this.#record(principal, 'secret_rotated', webhook, {}, changedFields(before, webhook, ['secret'], SECRETS));
+    await this.#record(
+      principal,
+      'secret_rotated',
+      webhook,
+      {},
+      findChangedFields(before, webhook, ['secret'], SECRETS),
+    );
     return { webhook, secret };
   }
 
@@ -240,7 +246,7 @@ export class Webhooks {
     const set = { enabled: true, failures: 0, disabled_reason: null, disabled_at: null, resuming: true };
     const enabled = await this.#write(webhook.id, set);
     await this.pause.resume(enabled);
-    await this.#record(principal, 'enabled', enabled, {}, changedFields(webhook, enabled, ['enabled']));
+    await this.#record(principal, 'enabled', enabled, {}, findChangedFields(webhook, enabled, ['enabled']));
     this.workers.wake(webhook.id);
     return enabled;
   }
@@ -248,7 +254,7 @@ export class Webhooks {
   async #disable(principal: Principal, webhook: Webhook): Promise<Webhook> {
     const disabled = await this.#write(webhook.id, { enabled: false, resuming: false });
     await this.pause.hold(webhook.id);
-    await this.#record(principal, 'disabled', disabled, {}, changedFields(webhook, disabled, ['enabled']));
+    await this.#record(principal, 'disabled', disabled, {}, findChangedFields(webhook, disabled, ['enabled']));
     return disabled;
   }
 

@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Doc } from '../../../kernel/contract.js';
-import { timeInGuid } from '../../../lib/text/guid.js';
+import { getGuidTime } from '../../../lib/text/guid.js';
 import type { ReaderAccess } from './reader.js';
 import type { StoredEvent } from './event.js';
 
@@ -72,7 +72,7 @@ export const MAX_STORED_ATTEMPTS = 30;
  */
 export function buildDeliveryId(webhook: string, event: string, at: number): string {
   const bytes = createHash('sha256').update(webhook).update('\u001f').update(event).digest().subarray(0, 16);
-  const time = (event.startsWith('evt_') ? timeInGuid(event.slice('evt_'.length)) : null) ?? at;
+  const time = (event.startsWith('evt_') ? getGuidTime(event.slice('evt_'.length)) : null) ?? at;
   bytes.writeUIntBE(Math.max(0, Math.min(time, 2 ** 48 - 1)), 0, 6);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);

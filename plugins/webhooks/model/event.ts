@@ -3,7 +3,7 @@
  * (contract 70, payload). Kept apart from its deliveries, so that a payload is stored once.
  */
 import type { Doc, DomainEvent } from '../../../kernel/contract.js';
-import { eventPage } from '../../../ports/domain/event-page.js';
+import { getEventPage } from '../../../ports/domain/event-page.js';
 
 /** Contract 70: a payload is at most 20 kB. */
 export const MAX_BODY_BYTES = 20_000;
@@ -42,7 +42,7 @@ export const toWebhookEventView = ({ body }: StoredEvent): EventView => JSON.par
 /** With the address of the page that it is about (contract 70, payload). @param baseUrl `server.base_url` */
 export function addPageUrl<T extends Pick<DomainEvent, 'event' | 'data'>>(event: T, baseUrl: string): T {
   const { data } = event;
-  const path = eventPage(event.event, data);
+  const path = getEventPage(event.event, data);
   if (path === null || typeof data !== 'object' || data === null || 'url' in data) return event;
   return { ...event, data: { ...data, url: baseUrl.replace(/\/$/, '') + path } };
 }

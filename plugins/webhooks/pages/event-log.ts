@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import type { EventQuery } from '../deliveries/log.js';
-import { eventPage } from '../../../ports/domain/event-page.js';
+import { getEventPage } from '../../../ports/domain/event-page.js';
 import { toWebhookEventView, type EventView } from '../model/event.js';
 import { crumb, cursor, PAGE_SIZE, formatJson, readAccess, type WebhookPageParts } from './shared.js';
 
@@ -64,5 +64,5 @@ function addSubject(event: EventView): EventView & { about: string; href: string
   const license = toText(data['client_ref']) ?? product;
   const named = title ?? toText(data['name']) ?? toText(data['source']) ?? release ?? license ?? toText(data['id']);
   const about = [ref, named].filter((part) => part !== null).join(' ') || event.event;
-  return Object.assign(event, { about, href: eventPage(event.event, data) });
+  return Object.assign(event, { about, href: getEventPage(event.event, data) });
 }

@@ -12,7 +12,7 @@ import {
   toStored,
   toUpdate,
 } from '../../../adapters/mongodb/translate.js';
-import { applyUpdate, matches, plainUpdate } from '../../../ports/document.js';
+import { applyUpdate, matches, toPlainUpdate } from '../../../ports/document.js';
 import type { Doc, Json, Update } from '../../../ports/store.js';
 import { arbitraryDoc, arbitraryFilter, arbitraryUpdate } from '../../../testing/contracts/arbitraries.js';
 import { holds, updated } from './support/interpreter.js';
@@ -31,7 +31,7 @@ describe('translation to MongoDB', () => {
   it('updates documents as the reference does', () => {
     fc.assert(
       fc.property(arbitraryDoc, arbitraryUpdate, (doc, update) => {
-        const plain = plainUpdate(update);
+        const plain = toPlainUpdate(update);
         const expected = applyUpdate(structuredClone(doc) as Doc, structuredClone(plain));
         expect(fromStored(updated(toStored(doc), toUpdate(plain)))).to.deep.equal(expected);
       }),
@@ -74,7 +74,7 @@ describe('translation to MongoDB', () => {
       setOnInsert: { c: 1 },
       max: {},
     };
-    expect(toUpdate(plainUpdate(update))).to.deep.equal({
+    expect(toUpdate(toPlainUpdate(update))).to.deep.equal({
       $set: { 'o.a': { '%24x': 1 } },
       $unset: { b: '' },
       $inc: { n: 1 },

@@ -9,7 +9,7 @@ import { findSql } from '../../../adapters/sqlite/reading/reads.js';
 import { ensureCollection } from '../../../adapters/sqlite/writing/ensure.js';
 import { whereSql } from '../../../adapters/sqlite/sql/translate.js';
 import { performWrite } from '../../../adapters/sqlite/writing/perform.js';
-import { afterStretches } from '../../../ports/cursor.js';
+import { toAfterFilters } from '../../../ports/cursor.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 import { requestOf } from './support/request.js';
 
@@ -76,7 +76,7 @@ describe('sqlite plans', () => {
     const sorts: Sort[] = [[['at', 'asc']], [['at', 'desc']]];
     for (const sort of sorts) {
       for (const value of [7, null]) {
-        for (const stretch of afterStretches(sort, [value, 'i5'])) {
+        for (const stretch of toAfterFilters(sort, [value, 'i5'])) {
           byIndex(planOf({}, sort, stretch));
           byIndex(planOf({ project: 'p1', state: 'open' }, sort, stretch));
         }

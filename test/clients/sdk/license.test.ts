@@ -7,7 +7,7 @@ import { Cache } from '../../../clients/sdk/cache.js';
 import { createClient, type Client } from '../../../clients/sdk/index.js';
 import type { Store } from '../../../clients/sdk/store.js';
 import { keptId } from '../../../clients/sdk/node/machine.js';
-import { formatLicenseFile, LICENSE_FILE_SIGNED, signedAnswer } from '../../../formats/license-text.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED, getSignedAnswerBytes } from '../../../formats/license-text.js';
 import { FakeServer, folder, json, page, removeFolder, type Reply } from './server.js';
 
 const KEY = 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2';
@@ -59,7 +59,7 @@ describe('sdk: licenses', () => {
     (asked, response) => {
       const { nonce, machine_id } = asked.body;
       const answer = active({ key_sha256: KEY_SHA256, machine_id, nonce, alg: 'ed25519', kid: by.kid, ...before });
-      const signature = sign(null, signedAnswer(answer), by.key).toString('base64');
+      const signature = sign(null, getSignedAnswerBytes(answer), by.key).toString('base64');
       json(200, { ...answer, signature, ...after })(asked, response);
     };
 

@@ -9,7 +9,7 @@ import { createClient } from '../../../clients/sdk/index.js';
 import { nodeHost } from '../../../clients/sdk/node/host.js';
 import { settingsOf } from '../../../clients/sdk/options.js';
 import { identifyMachine, type MachineSources } from '../../../clients/sdk/node/machine.js';
-import { machineIdOf } from '../../../formats/machine-id.js';
+import { deriveMachineId } from '../../../formats/machine-id.js';
 import { getConfiguredMachineId, isInContainer } from '../../../formats/machine.js';
 import { FakeServer, folder, json, removeFolder } from './server.js';
 
@@ -35,7 +35,7 @@ describe('sdk: machine ids', () => {
       dir,
       sources({ systemId: () => Promise.resolve(SYSTEM_ID), ...inContainer }),
     );
-    expect(found).to.deep.equal({ id: machineIdOf('shop', SYSTEM_ID), isStable: true });
+    expect(found).to.deep.equal({ id: deriveMachineId('shop', SYSTEM_ID), isStable: true });
   });
 
   it('trusts a random id when a later start finds it, and never in a container (S13)', async () => {

@@ -1,6 +1,6 @@
 /** Keys of a service that signs licenses, and the chain that it publishes of them. */
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { formatLicenseFile, LICENSE_FILE_SIGNED, signedAnswer } from '../../../formats/license-text.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED, getSignedAnswerBytes } from '../../../formats/license-text.js';
 
 export interface LicenseSigner {
   pem: string;
@@ -46,7 +46,7 @@ export function published(keys: readonly LicenseSigner[]): Record<string, unknow
 /** An answer of `validate`, as `by` signs it. */
 export function signedBy(by: LicenseSigner, answer: Record<string, unknown>): Record<string, unknown> {
   const covered = { ...answer, alg: by.alg, kid: by.kid };
-  return { ...covered, signature: by.sign(signedAnswer(covered)) };
+  return { ...covered, signature: by.sign(getSignedAnswerBytes(covered)) };
 }
 
 /** The text of a `.lic`, as `by` signs it. */

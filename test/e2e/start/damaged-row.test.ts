@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
-import { credentialName } from '../../../formats/license-key.js';
+import { getCredentialName } from '../../../formats/license-key.js';
 import { until } from '../../harness.js';
 import { packageOf } from '../../plugins/releases/fixture.js';
 import { ADMIN, TestService } from '../../support/service.js';
@@ -207,7 +207,7 @@ describe('a damaged row next to others', function () {
     expect(again.status).to.equal(500);
 
     const { key } = await license();
-    const basic = `Basic ${Buffer.from(`${credentialName(createHash('sha256').update(key).digest('hex'))}:${key}`).toString('base64')}`;
+    const basic = `Basic ${Buffer.from(`${getCredentialName(createHash('sha256').update(key).digest('hex'))}:${key}`).toString('base64')}`;
     const package1 = `${service.url}/releases/second/stable/2.0/any/package.tar.gz`;
     await until('a new license opens the store', async () => {
       return (await fetch(package1, { method: 'HEAD', headers: { authorization: basic } })).status === 200;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { isLater, refuseTooNew, StoreTooNew } from '../../../kernel/migrating/version-skew.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { fullManifest } from '../../../kernel/manifest.js';
+import { completeManifest } from '../../../kernel/manifest.js';
 import { Migrator } from '../../../kernel/migrating/migrator.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import type { CollectionSpec } from '../../../ports/store.js';
@@ -51,7 +51,7 @@ describe('versions on one store', () => {
     let store: Ensuring;
     const version = (own: string, change: Partial<typeof bugs> = {}): Migrator => {
       const parts = { store, clock: new ManualClock(), ids: new FakeIds(`0198${own}`), log: new RecordingLog() };
-      return new Migrator({ ...parts, version: own }, [fullManifest({ ...bugs, ...change })]);
+      return new Migrator({ ...parts, version: own }, [completeManifest({ ...bugs, ...change })]);
     };
     const [first = { name: 'items', indexes: [] }, ...rest] = collections;
     const next = {

@@ -2,9 +2,16 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { estimateOf, EXACT_UP_TO, joined, printOf, withPrints, type Print } from '../../../lib/text/distinct-sketch.js';
+import {
+  estimateDistinct,
+  MAX_EXACT_COUNT,
+  mergeSketches,
+  toPrint,
+  addPrints,
+  type Print,
+} from '../../../lib/text/distinct-sketch.js';
 
-const print = (seed: string | number): Print => printOf(createHash('sha256').update(String(seed)).digest());
+const print = (seed: string | number): Print => toPrint(createHash('sha256').update(String(seed)).digest());
 const prints = (from: number, to: number, kind = ''): Print[] =>
   Array.from({ length: to - from }, (_, i) => print(`${kind}${from + i}`));
 /** Of as many different things, by one hash for all. */
@@ -12,19 +19,19 @@ const manyPrints = (count: number, seed: string): Print[] => {
   const bytes = createHash('shake256', { outputLength: 32 * count })
     .update(seed)
     .digest();
-  return Array.from({ length: count }, (_, i) => printOf(bytes.subarray(32 * i, 32 * (i + 1))));
+  return Array.from({ length: count }, (_, i) => toPrint(bytes.subarray(32 * i, 32 * (i + 1))));
 };
-const sketchOf = (all: readonly Print[]): string | null => withPrints(null, all);
+const sketchOf = (all: readonly Print[]): string | null => addPrints(null, all);
 
 /** Names of people, often of the same few. */
 const people = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 300 }).map((names) => names.map(print));
 
 describe('a sketch of different things', () => {
   it('is exact for few values, and null for none', () => {
-    expect(estimateOf(null)).to.equal(0);
-    expect(withPrints(null, [])).to.equal(null);
-    for (let n = 1; n <= EXACT_UP_TO; n++) expect(estimateOf(sketchOf(prints(0, n)))).to.equal(n);
-    expect(EXACT_UP_TO).to.be.at.least(50);
+    expect(estimateDistinct(null)).to.equal(0);
+    expect(addPrints(null, [])).to.equal(null);
+    for (let n = 1; n <= MAX_EXACT_COUNT; n++) expect(estimateDistinct(sketchOf(prints(0, n)))).to.equal(n);
+    expect(MAX_EXACT_COUNT).to.be.at.least(50);
   });
 
   it('has at most 256 characters that JSON does not escape', () => {
@@ -49,8 +56,8 @@ describe('a sketch of different things', () => {
       const errors = Array.from({ length: rounds }, (_, round) => {
         let sketch: string | null = null;
         for (let from = 0; from < n; from += 50_000)
-          sketch = withPrints(sketch, manyPrints(Math.min(50_000, n - from), `${n}/${round}/${from}`));
-        return estimateOf(sketch) / n - 1;
+          sketch = addPrints(sketch, manyPrints(Math.min(50_000, n - from), `${n}/${round}/${from}`));
+        return estimateDistinct(sketch) / n - 1;
       });
       const root = Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / rounds);
       expect(root, `${n}: standard error`).to.be.below(rounds === 1 ? 0.15 : 0.055);
@@ -64,8 +71,8 @@ describe('a sketch of different things', () => {
       fc.property(people, people, (a, b) => {
         const whole = sketchOf([...a, ...b]);
         expect(sketchOf([...b, ...a])).to.equal(whole);
-        expect(withPrints(sketchOf(a), b)).to.equal(whole);
-        expect(withPrints(whole, a)).to.equal(whole);
+        expect(addPrints(sketchOf(a), b)).to.equal(whole);
+        expect(addPrints(whole, a)).to.equal(whole);
       }),
     );
   });
@@ -74,11 +81,11 @@ describe('a sketch of different things', () => {
     fc.assert(
       fc.property(people, people, people, (a, b, c) => {
         const [x, y, z] = [sketchOf(a), sketchOf(b), sketchOf(c)];
-        expect(joined(x, y)).to.equal(sketchOf([...a, ...b]));
-        expect(joined(y, x)).to.equal(joined(x, y));
-        expect(joined(joined(x, y), z)).to.equal(joined(x, joined(y, z)));
-        expect(joined(joined(x, y), y)).to.equal(joined(x, y));
-        expect(joined(x, null)).to.equal(x);
+        expect(mergeSketches(x, y)).to.equal(sketchOf([...a, ...b]));
+        expect(mergeSketches(y, x)).to.equal(mergeSketches(x, y));
+        expect(mergeSketches(mergeSketches(x, y), z)).to.equal(mergeSketches(x, mergeSketches(y, z)));
+        expect(mergeSketches(mergeSketches(x, y), y)).to.equal(mergeSketches(x, y));
+        expect(mergeSketches(x, null)).to.equal(x);
       }),
     );
   });

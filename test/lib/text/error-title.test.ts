@@ -1,7 +1,7 @@
 /** Title of an error group (contract 21, intake). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { shortClass, titleOf } from '../../../lib/text/error-title.js';
+import { getShortClassName, titleOf } from '../../../lib/text/error-title.js';
 
 describe('errorstream: titles', () => {
   const classes: [string, string][] = [
@@ -31,7 +31,7 @@ describe('errorstream: titles', () => {
     ['{"password":"hunter2"}', '{"password":"hunter2"}'],
   ];
   for (const [name, short] of classes) {
-    it(`${JSON.stringify(name)} is ${short}`, () => expect(shortClass(name)).to.equal(short));
+    it(`${JSON.stringify(name)} is ${short}`, () => expect(getShortClassName(name)).to.equal(short));
   }
 
   it('is class and first line', () => {

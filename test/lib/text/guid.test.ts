@@ -1,6 +1,6 @@
 /** GUIDs as text. */
 import { expect } from 'chai';
-import { GUID, GUID_START, guidOf, isGuid, timeInGuid } from '../../../lib/text/guid.js';
+import { GUID, GUID_START, parseGuid, isGuid, getGuidTime } from '../../../lib/text/guid.js';
 
 const SOME = '01941f29-7c00-7000-8000-000000000001';
 
@@ -17,15 +17,15 @@ describe('lib: guid', () => {
   });
 
   it('returns the time of a UUIDv7, and of no other', () => {
-    expect(timeInGuid(SOME)).to.equal(Date.parse('2025-01-01T00:00:00Z'));
-    expect(timeInGuid('3f2504e0-4f89-41d3-9a0c-0305e82c3301')).to.equal(null);
-    expect(timeInGuid('shop-17')).to.equal(null);
+    expect(getGuidTime(SOME)).to.equal(Date.parse('2025-01-01T00:00:00Z'));
+    expect(getGuidTime('3f2504e0-4f89-41d3-9a0c-0305e82c3301')).to.equal(null);
+    expect(getGuidTime('shop-17')).to.equal(null);
   });
 
   it('is formatted with dashes and in lower case', () => {
-    for (const given of [SOME, SOME.toUpperCase(), SOME.replaceAll('-', '')]) expect(guidOf(given)).to.equal(SOME);
+    for (const given of [SOME, SOME.toUpperCase(), SOME.replaceAll('-', '')]) expect(parseGuid(given)).to.equal(SOME);
     for (const other of ['', `${SOME}0`, SOME.slice(1), 'z'.repeat(32), `${SOME.slice(0, -1)}\n`]) {
-      expect(guidOf(other), other).to.equal(null);
+      expect(parseGuid(other), other).to.equal(null);
     }
   });
 });

@@ -1,6 +1,6 @@
 /** Exceptions that only carry another one (contract 21, amendments), in the traces that each language prints. */
 import { expect } from 'chai';
-import { innerError, isWrapper, memberTypes } from '../../../lib/text/wrapped-errors.js';
+import { findInnerError, isWrapper, listMemberTypes } from '../../../lib/text/wrapped-errors.js';
 import { findFirstFrame } from '../../../plugins/bugs/grouping/frames.js';
 import { normalizeOrigin } from '../../../plugins/bugs/grouping/origin.js';
 
@@ -71,10 +71,10 @@ const CARRIED: Readonly<Record<string, readonly [string, string, string, string]
 describe('wrapped errors', () => {
   for (const [name, [trace, type, message, origin]] of Object.entries(CARRIED))
     it(`${name}: ${type}`, () => {
-      expect(innerError(trace)).to.include({ type, message });
+      expect(findInnerError(trace)).to.include({ type, message });
       const frame = findFirstFrame(trace);
       expect(frame?.file ? normalizeOrigin(frame.file) : frame?.function?.toLowerCase()).to.equal(origin);
-      expect(innerError(trace.replaceAll('\n', '\r\n'))).to.include({ type, message });
+      expect(findInnerError(trace.replaceAll('\n', '\r\n'))).to.include({ type, message });
     });
 
   it('finds nothing in a trace whose exception describes the cause', () => {
@@ -85,21 +85,21 @@ describe('wrapped errors', () => {
       'System.AggregateException: One or more errors occurred. (a) (b)\n ---> System.A: a\n   at X.Y()\n ---> (Inner Exception #0) System.A: a<---\n\n ---> (Inner Exception #1) System.B: b<---',
       '',
     ])
-      expect(innerError(trace)).to.equal(null);
+      expect(findInnerError(trace)).to.equal(null);
   });
 
   it('names the classes of a group of several', () => {
     expect(
-      memberTypes(
+      listMemberTypes(
         '[AggregateError: All promises were rejected] {\n  [errors]: [\n    TypeError: a\n        at file:///a.js:3:40,\n    RangeError: b\n        at file:///a.js:3:75\n  ]\n}',
       ),
     ).to.deep.equal(['TypeError', 'RangeError']);
     expect(
-      memberTypes(
+      listMemberTypes(
         '  | ExceptionGroup: two (2 sub-exceptions)\n  +-+---------------- 1 ----------------\n    | ValueError: a\n    +---------------- 2 ----------------\n    | shop.KeyError\n    +------------------------------------',
       ),
     ).to.deep.equal(['ValueError', 'shop.KeyError']);
-    expect(memberTypes('TypeError: a\n    at f (a.js:1:2)')).to.deep.equal([]);
+    expect(listMemberTypes('TypeError: a\n    at f (a.js:1:2)')).to.deep.equal([]);
   });
 
   it('recognizes wrappers by class or message', () => {

@@ -4,7 +4,7 @@ import { grants } from '../../../lib/scopes.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { checkUsername, toUsernameKey } from '../../../plugins/access/model/account.js';
-import { browserName } from '../../../lib/text/browser-name.js';
+import { formatBrowserName } from '../../../lib/text/browser-name.js';
 import { toLocalPath } from '../../../plugins/access/pages/form.js';
 import { findPasswordProblem } from '../../../plugins/access/model/password.js';
 import { isTokenShaped, PREFIXES } from '../../../plugins/access/model/token.js';
@@ -85,9 +85,9 @@ describe('access: pure parts', function () {
 
   it('names a browser', () => {
     const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0 Safari/537.36';
-    expect(browserName(chrome)).to.equal('Chrome on Linux');
-    expect(browserName(`${chrome} Edg/141.0`)).to.equal('Edge on Linux');
-    expect(browserName('curl/8.5.0')).to.equal('curl/8.5.0');
-    expect(browserName('')).to.equal('unknown browser');
+    expect(formatBrowserName(chrome)).to.equal('Chrome on Linux');
+    expect(formatBrowserName(`${chrome} Edg/141.0`)).to.equal('Edge on Linux');
+    expect(formatBrowserName('curl/8.5.0')).to.equal('curl/8.5.0');
+    expect(formatBrowserName('')).to.equal('unknown browser');
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { cutText } from '../../../lib/text/cut-text.js';
 import { cutHead, cutNewest, cutObject, cutStack } from '../../../plugins/errorstream/limits/cut.js';
-import { sizeOf } from '../../../lib/json/json-size.js';
+import { getJsonSize } from '../../../lib/json/json-size.js';
 import type { Json } from '../../../ports/store.js';
 import { staysLinear } from '../../support/work.js';
 
@@ -36,7 +36,7 @@ describe('errorstream: cutting', () => {
 
   it('measures plain JSON exactly, up to the limit', () => {
     const plain = { a: [1, true, null, 'x'], b: { c: 'text' }, d: [], e: {} };
-    expect(sizeOf(plain, 1000)).to.equal(JSON.stringify(plain).length);
+    expect(getJsonSize(plain, 1000)).to.equal(JSON.stringify(plain).length);
     const exact = { a: 'x'.repeat(32_768 - JSON.stringify({ a: '' }).length) };
     expect(cutObject(exact, 32_768)).to.equal(exact);
     expect(cutObject({ a: `${exact.a}x` }, 32_768)).not.to.equal(exact);
@@ -54,9 +54,9 @@ describe('errorstream: cutting', () => {
       fc.property(objects, fc.integer({ min: 2, max: 80 }), (value, limit) => {
         const given = value as { [key: string]: Json };
         const cut = cutObject(given, limit);
-        expect(sizeOf(cut, 10_000)).to.be.at.most(Math.max(limit, 2));
+        expect(getJsonSize(cut, 10_000)).to.be.at.most(Math.max(limit, 2));
         expect(Object.keys(given)).to.include.members(Object.keys(cut));
-        if (sizeOf(given, limit) <= limit) expect(cut).to.equal(given);
+        if (getJsonSize(given, limit) <= limit) expect(cut).to.equal(given);
       }),
     );
   });

@@ -1,8 +1,8 @@
 /** `/api/license/v1` by the whole service: no envelope on four paths, the administration in it, no key in log or store. */
 import { createPublicKey } from 'node:crypto';
 import { expect } from 'chai';
-import { verifyAnswer, verifyLicenseFile } from '../../../formats/license-file.js';
-import { keySha256, newKey } from '../../../plugins/licensing/model/key.js';
+import { verifyLicenseAnswer, verifyLicenseFile } from '../../../formats/license-file.js';
+import { hashKey, generateKey } from '../../../plugins/licensing/model/key.js';
 import { until } from '../../harness.js';
 import { ADMIN, SHARED_KEY, TestService, type Answer } from '../../support/service.js';
 import { Visitor } from '../../support/visitor.js';
@@ -55,7 +55,7 @@ describe('licensing over HTTP', function () {
   describe('no envelope on the four paths', () => {
     const json = { 'content-type': 'application/json' };
     const auth = { authorization: `Bearer ${SHARED_KEY}` };
-    const good = JSON.stringify({ license_key: newKey(), product: 'shop' });
+    const good = JSON.stringify({ license_key: generateKey(), product: 'shop' });
 
     const expectBare = (answer: { json: Record<string, unknown> }, status: string): void => {
       expect(answer.json).to.not.have.property('error');
@@ -126,7 +126,7 @@ describe('licensing over HTTP', function () {
         expect(answer.status).to.equal(404);
         expectBare(answer, 'invalid');
       }
-      for (const license_key of [newKey(), '', 'x', 'AAAAA-AAAAA-AAAAA-AAAAA-AAAAB', '💥'.repeat(300), '\u0000']) {
+      for (const license_key of [generateKey(), '', 'x', 'AAAAA-AAAAA-AAAAA-AAAAA-AAAAB', '💥'.repeat(300), '\u0000']) {
         const answer = await raw('validate', {
           method: 'POST',
           headers: json,
@@ -175,7 +175,7 @@ describe('licensing over HTTP', function () {
     expect(pub).to.include({ algorithm: 'ed25519', kid: answer['kid'] });
     expect(pub['predecessors']).to.deep.equal([]);
     const asked = { keySha256: String(answer['key_sha256']), product: 'shop', machineId: 'm1', nonce: 'n' };
-    expect(verifyAnswer(answer, String(pub['public_key']), asked)).to.deep.equal({ valid: true });
+    expect(verifyLicenseAnswer(answer, String(pub['public_key']), asked)).to.deep.equal({ valid: true });
 
     const patched = await call('PATCH', `/licenses/${license.id}`, {
       licensee: 'Ada Ltd',
@@ -387,13 +387,13 @@ describe('licensing over HTTP', function () {
         { license_key: key, product: 'shop' },
         { license_key: 'x', product: 'shop' },
         { license_key: '', product: 'shop' },
-        { key, product: 'shop', key_sha256: keySha256(key) },
-        { 'X-License-Key': key.toLowerCase(), product: 'shop', key_sha256: keySha256(key) },
+        { key, product: 'shop', key_sha256: hashKey(key) },
+        { 'X-License-Key': key.toLowerCase(), product: 'shop', key_sha256: hashKey(key) },
         { key_sha256: key, product: 'shop' },
-        { key_sha256: keySha256(key), product: 'shop', nonce: key.replaceAll('-', '') },
-        { key_sha256: keySha256(key), product: key.toLowerCase() },
-        { key_sha256: keySha256(key), product: 'shop', [key]: '' },
-        { key_sha256: keySha256(key), product: 'shop', [key.toLowerCase().replaceAll('-', '')]: '1' },
+        { key_sha256: hashKey(key), product: 'shop', nonce: key.replaceAll('-', '') },
+        { key_sha256: hashKey(key), product: key.toLowerCase() },
+        { key_sha256: hashKey(key), product: 'shop', [key]: '' },
+        { key_sha256: hashKey(key), product: 'shop', [key.toLowerCase().replaceAll('-', '')]: '1' },
       ];
       for (const query of asked) {
         const answer = await look(query);
@@ -425,13 +425,13 @@ describe('licensing over HTTP', function () {
       const { key, license } = await create({ max_activations: 1 });
       const given = { product: 'shop', machine_id: 'm-1', nonce: 'n' };
       const byHeader = await look(given, { 'x-license-key': ` ${key.toLowerCase().replaceAll('-', ' ')} ` });
-      const byHash = await look({ ...given, key_sha256: keySha256(key).toUpperCase() });
+      const byHash = await look({ ...given, key_sha256: hashKey(key).toUpperCase() });
       for (const { status, json: answer } of [byHeader, byHash]) {
         expect(status).to.equal(200);
         expect(answer).to.deep.include({
           status: 'active',
           valid: true,
-          key_sha256: keySha256(key),
+          key_sha256: hashKey(key),
           machine_id: 'm-1',
           nonce: 'n',
           activation: { status: null, used: 0, max: 1 },
@@ -450,8 +450,8 @@ describe('licensing over HTTP', function () {
       await visitor.signIn(ADMIN);
       const answer = await visitor.get(`/licenses?q=${key.toLowerCase().replaceAll('-', '+')}`);
       expect(answer.status).to.equal(303);
-      expect(answer.headers.get('location')).to.equal(`/licenses?key_sha256=${keySha256(key)}`);
-      const text = await (await visitor.get(`/licenses?key_sha256=${keySha256(key)}`)).text();
+      expect(answer.headers.get('location')).to.equal(`/licenses?key_sha256=${hashKey(key)}`);
+      const text = await (await visitor.get(`/licenses?key_sha256=${hashKey(key)}`)).text();
       expect(text).to.include(key.slice(-5)).and.not.include(key);
     });
 
@@ -459,7 +459,7 @@ describe('licensing over HTTP', function () {
       const { key } = await create();
       for (const [query, headers] of [
         [{ product: 'shop' }, {}],
-        [{ product: 'shop', key_sha256: keySha256(key) }, { 'x-license-key': key }],
+        [{ product: 'shop', key_sha256: hashKey(key) }, { 'x-license-key': key }],
         [{ product: 'shop', key_sha256: 'short' }, {}],
       ] as const) {
         const answer = await look(query, headers);
@@ -489,8 +489,8 @@ describe('licensing over HTTP', function () {
         expect(answer).to.deep.include({ status: 'active', valid: true, activation: null });
         expect((answer['warnings'] as string[])[0]).to.match(/^machine_id_unstable: /);
         const pem = await (await fetch(`${service.url}${BASE}/pubkey?format=pem`)).text();
-        const asked = { keySha256: keySha256(key), product: 'shop', machineId: machine_id, nonce: null };
-        expect(verifyAnswer(answer, pem, asked)).to.include({ valid: true });
+        const asked = { keySha256: hashKey(key), product: 'shop', machineId: machine_id, nonce: null };
+        expect(verifyLicenseAnswer(answer, pem, asked)).to.include({ valid: true });
       }
       expect(await validate({ license_key: key, product: 'shop', machine_id: 'real' })).to.include({ valid: true });
     });

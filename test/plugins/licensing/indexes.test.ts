@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { expect } from 'chai';
 import { COLLECTIONS } from '../../../plugins/licensing/collections.js';
 import { unserved, WatchedStore } from '../../support/watched.js';
-import { licenseSearch, machineSearch } from '../../../plugins/licensing/pages/search.js';
+import { createLicenseSearch, createMachineSearch } from '../../../plugins/licensing/pages/search.js';
 import { questionOf } from '../../support/search.js';
 import { ADMIN, fixtureOn, STORE } from './fixture.js';
 
@@ -32,8 +32,8 @@ describe('declared indexes of licensing', () => {
     await f.activations.waitingCount();
     await f.activations.states(doc.id);
     const [machine] = (await f.activations.page(ADMIN, doc.id, { limit: 1 })).items;
-    await licenseSearch(f.licenses).find(questionOf('order-1'));
-    await machineSearch(f.deps).find(questionOf('machine-one'));
+    await createLicenseSearch(f.licenses).find(questionOf('order-1'));
+    await createMachineSearch(f.deps).find(questionOf('machine-one'));
     await f.activations.move(ADMIN, doc.id, machine!.id, 'release');
     await f.licenses.move(ADMIN, doc.id, 'deactivate', 'unpaid');
     for await (const _ of f.directory.opening('shop')) void _;

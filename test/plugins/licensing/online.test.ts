@@ -4,9 +4,9 @@ import { verify } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import canonicalize from 'canonicalize';
-import { canonicalJson } from '../../../formats/canonical-json.js';
-import { verifyAnswer, verifyLicenseFile } from '../../../formats/license-file.js';
-import { newKey, keySha256 } from '../../../plugins/licensing/model/key.js';
+import { formatCanonicalJson } from '../../../formats/canonical-json.js';
+import { verifyLicenseAnswer, verifyLicenseFile } from '../../../formats/license-file.js';
+import { generateKey, hashKey } from '../../../plugins/licensing/model/key.js';
 import { DAY_MS } from '../../../lib/time.js';
 import { rejection } from '../../harness.js';
 import { ADMIN, fixtureOn, memoryFixture, SHARED, STORES, TestSigner, type Fixture } from './fixture.js';
@@ -53,7 +53,7 @@ describe('licensing: validate', () => {
       kid: key_id,
     });
     const asked = { keySha256: doc.key_sha256, product: 'shop', machineId: 'm-1', nonce: 'n-1' };
-    expect(verifyAnswer(JSON.parse(JSON.stringify(answer)), f.signer.pem, asked)).to.deep.equal({ valid: true });
+    expect(verifyLicenseAnswer(JSON.parse(JSON.stringify(answer)), f.signer.pem, asked)).to.deep.equal({ valid: true });
     const { signature, ...covered } = answer;
     // The library, because the verifiers of ours write the signed text by the code that the server has.
     const text = Buffer.from(canonicalize(covered) ?? '');
@@ -63,20 +63,20 @@ describe('licensing: validate', () => {
     expect(Object.keys(covered['activation'] as object)).to.deep.equal(['max', 'status', 'used']);
     for (const name of Object.keys(answer).filter((one) => one !== 'signature')) {
       const forged = { ...answer, [name]: name === 'valid' ? false : 'x' };
-      expect(verifyAnswer(forged, f.signer.pem, asked).valid, name).to.equal(false);
+      expect(verifyLicenseAnswer(forged, f.signer.pem, asked).valid, name).to.equal(false);
     }
     for (const other of [{ nonce: 'n-2' }, { machineId: 'm-2' }, { product: 'blog' }, { keySha256: '0' }])
-      expect(verifyAnswer(answer, f.signer.pem, { ...asked, ...other })).to.deep.equal({
+      expect(verifyLicenseAnswer(answer, f.signer.pem, { ...asked, ...other })).to.deep.equal({
         valid: false,
         reason: 'wrong_question',
       });
-    expect(verifyAnswer(answer, new TestSigner().pem, asked).reason).to.equal('unknown_key');
+    expect(verifyLicenseAnswer(answer, new TestSigner().pem, asked).reason).to.equal('unknown_key');
   });
 
   it('invalid and product_mismatch reveal nothing else', async () => {
     const { key } = await f.license({ licensee: 'Ada', expires_at: '2027-01-01T00:00:00.000Z' });
     const nothing = { licensee: null, features: null, expires_at: null, activation: null, valid: false };
-    expect(await ask(f, newKey(), machine(1))).to.deep.include({ status: 'invalid', product: 'shop', ...nothing });
+    expect(await ask(f, generateKey(), machine(1))).to.deep.include({ status: 'invalid', product: 'shop', ...nothing });
     expect(await ask(f, 'no key at all')).to.deep.include({ status: 'invalid', ...nothing });
     expect(await ask(f, key, { product: 'blog', ...machine(1) })).to.deep.include({
       status: 'product_mismatch',
@@ -218,7 +218,7 @@ describe('licensing: validate', () => {
     fc.assert(
       fc.property(value, (json) => {
         const parsed: unknown = JSON.parse(JSON.stringify(json));
-        expect(canonicalJson(parsed as never)).to.equal(canonicalize(parsed));
+        expect(formatCanonicalJson(parsed as never)).to.equal(canonicalize(parsed));
       }),
     );
     const rfc = {
@@ -232,14 +232,14 @@ describe('licensing: validate', () => {
       '\u0080': 6,
       ö: 7,
     };
-    expect(canonicalJson(rfc)).to.equal(canonicalize(rfc));
+    expect(formatCanonicalJson(rfc)).to.equal(canonicalize(rfc));
     // JavaScript puts such names first, by their number.
     for (const numbers of [
       { 2: 1, 10: { 9: 1, 11: 2 } },
       { 1: [{ b: 1, a: 2 }], 2: { a: 1, b: 2 } },
       { a: 1, 10: 2 },
     ])
-      expect(canonicalJson(numbers as never)).to.equal(canonicalize(numbers));
+      expect(formatCanonicalJson(numbers as never)).to.equal(canonicalize(numbers));
   });
 });
 
@@ -302,7 +302,7 @@ describe('licensing: deactivate', () => {
     const { key } = await f.license({ require_approval: true });
     expect(await off(key)).to.deep.equal({ refused: 'invalid_transition' });
     expect(await off(key, { product: 'blog' })).to.deep.equal({ refused: 'product_mismatch' });
-    expect(await off(newKey())).to.equal(null);
+    expect(await off(generateKey())).to.equal(null);
     expect(await off('x')).to.equal(null);
   });
 
@@ -331,7 +331,7 @@ describe('licensing: files', () => {
       payload: {
         schema: 1,
         license_id: doc.id,
-        key_sha256: keySha256(key),
+        key_sha256: hashKey(key),
         key_masked: doc.key_masked,
         product: 'shop',
         licensee: 'Ada',
@@ -363,7 +363,7 @@ describe('licensing: files', () => {
     await file(key, machine(1));
     expect(await file(key, machine(2))).to.deep.equal({ status: 'machine_limit' });
     expect(await file(key, { ...machine(1), product: 'blog' })).to.deep.equal({ status: 'product_mismatch' });
-    expect(await file(newKey(), machine(1))).to.deep.equal({ status: 'invalid' });
+    expect(await file(generateKey(), machine(1))).to.deep.equal({ status: 'invalid' });
     expect(await rejection(file(key))).to.include({ status: 422 });
     await f.licenses.move(ADMIN, doc.id, 'deactivate');
     expect(await file(key, machine(1))).to.deep.equal({ status: 'inactive' });

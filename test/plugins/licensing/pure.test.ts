@@ -2,32 +2,32 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { cell } from '../../../plugins/licensing/http/csv.js';
+import { formatCsvCell } from '../../../plugins/licensing/http/csv.js';
 import {
   ALPHABET,
-  canonicalKey,
-  checkCharacter,
-  credentialName,
+  normalizeLicenseKey,
+  computeCheckCharacter,
+  getCredentialName,
   isKey,
-  keySha256,
-  maskedKey,
-  newKey,
+  hashKey,
+  maskKey,
+  generateKey,
 } from '../../../plugins/licensing/model/key.js';
 import {
-  after,
+  getNextState,
   MOVES,
   STORED_STATES,
-  stateOf,
+  getLicenseState,
   type LicenseMove,
   type StoredState,
 } from '../../../plugins/licensing/model/states.js';
-import { judgementOf, type Judgement } from '../../../plugins/licensing/online/judgement.js';
+import { evaluateLicense, type LicenseVerdict } from '../../../plugins/licensing/online/judgement.js';
 import { KEY_CARRIERS } from '../../support/license-carriers.js';
 import vectors from '../../fixtures/vectors/license-keys.json' with { type: 'json' };
 
 const key = fc
   .array(fc.constantFrom(...Array.from(ALPHABET)), { minLength: 24, maxLength: 24 })
-  .map((characters) => canonicalKey(characters.join('') + checkCharacter(characters.join(''))));
+  .map((characters) => normalizeLicenseKey(characters.join('') + computeCheckCharacter(characters.join(''))));
 
 /** GF(32) once more, by tables of powers: the code under test multiplies step by step. */
 function expectedCheck(characters: string): string {
@@ -44,18 +44,18 @@ function expectedCheck(characters: string): string {
 }
 
 describe('license keys as they are typed', () => {
-  const one = newKey();
+  const one = generateKey();
   for (const [carrier, carry] of Object.entries(KEY_CARRIERS))
     it(`accepts ${carrier} (S-dash)`, () => {
-      expect(canonicalKey(carry(one))).to.equal(one);
-      expect(isKey(canonicalKey(carry(one)))).to.equal(true);
+      expect(normalizeLicenseKey(carry(one))).to.equal(one);
+      expect(isKey(normalizeLicenseKey(carry(one)))).to.equal(true);
     });
 });
 
 describe('licensing: keys', () => {
   it('have the form of the contract, and a check character over GF(32)', () => {
     for (let i = 0; i < 200; i++) {
-      const made = newKey();
+      const made = generateKey();
       expect(made).to.match(/^([23456789ABCDEFGHJKLMNPQRSTUVWXYZ]{5}-){4}[23456789ABCDEFGHJKLMNPQRSTUVWXYZ]{5}$/);
       expect(isKey(made)).to.equal(true);
       const characters = made.replaceAll('-', '');
@@ -65,12 +65,12 @@ describe('licensing: keys', () => {
 
   it('agree with the published vectors', () => {
     for (const { key: text, valid, sha256, masked, name } of vectors) {
-      const canonical = canonicalKey(text);
+      const canonical = normalizeLicenseKey(text);
       expect(isKey(canonical), text).to.equal(valid);
       if (!valid) continue;
-      expect(keySha256(canonical)).to.equal(sha256);
-      expect(maskedKey(canonical)).to.equal(masked);
-      expect(credentialName(keySha256(canonical))).to.equal(name);
+      expect(hashKey(canonical)).to.equal(sha256);
+      expect(maskKey(canonical)).to.equal(masked);
+      expect(getCredentialName(hashKey(canonical))).to.equal(name);
     }
   });
 
@@ -78,7 +78,7 @@ describe('licensing: keys', () => {
     const counts = new Map<string, number>();
     let byte = 0;
     for (let i = 0; i < 256; i++) {
-      const made = newKey((n) => Uint8Array.from({ length: n }, () => byte++ & 255));
+      const made = generateKey((n) => Uint8Array.from({ length: n }, () => byte++ & 255));
       for (const c of made.replaceAll('-', '').slice(0, 24)) counts.set(c, (counts.get(c) ?? 0) + 1);
     }
     expect(counts.size).to.equal(32);
@@ -91,7 +91,7 @@ describe('licensing: keys', () => {
         const characters = Array.from(good.replaceAll('-', ''));
         if (characters[at] === other) return;
         characters[at] = other;
-        expect(isKey(canonicalKey(characters.join('')))).to.equal(false);
+        expect(isKey(normalizeLicenseKey(characters.join('')))).to.equal(false);
       }),
       { numRuns: 2_000 },
     );
@@ -104,7 +104,7 @@ describe('licensing: keys', () => {
         const [a = '', b = ''] = [characters[at], characters[at + 1]];
         if (a === b) return;
         [characters[at], characters[at + 1]] = [b, a];
-        expect(isKey(canonicalKey(characters.join('')))).to.equal(false);
+        expect(isKey(normalizeLicenseKey(characters.join('')))).to.equal(false);
       }),
       { numRuns: 2_000 },
     );
@@ -120,7 +120,7 @@ describe('licensing: keys', () => {
             Array.from(good.replaceAll('-', ''))
               .map((c, i) => gaps[i] + c.toLowerCase())
               .join('') + gaps[25];
-          expect(canonicalKey(typed)).to.equal(good);
+          expect(normalizeLicenseKey(typed)).to.equal(good);
         },
       ),
     );
@@ -129,12 +129,12 @@ describe('licensing: keys', () => {
   it('no other text is one, and none takes long', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
-        const canonical = canonicalKey(text);
+        const canonical = normalizeLicenseKey(text);
         if (isKey(canonical)) expect(canonical).to.match(/^(.{5}-){4}.{5}$/);
       }),
     );
     for (const text of ['', ' ', 'A'.repeat(5_000_000), '-'.repeat(5_000_000)])
-      expect(isKey(canonicalKey(text))).to.equal(false);
+      expect(isKey(normalizeLicenseKey(text))).to.equal(false);
   });
 });
 
@@ -154,16 +154,16 @@ describe('licensing: the table of states', () => {
   for (const from of STORED_STATES)
     for (const move of MOVES) {
       const to = TABLE.find(([state, by]) => state === from && by === move)?.[2] ?? null;
-      it(`${from}: ${move} → ${to ?? 'refused'}`, () => expect(after(from, move)).to.equal(to));
+      it(`${from}: ${move} → ${to ?? 'refused'}`, () => expect(getNextState(from, move)).to.equal(to));
     }
 
   it('expired is active past its end, from that very moment', () => {
     const at = Date.parse('2026-01-01T00:00:00.000Z');
     const license = { status: 'active', expires_at: '2026-01-01T00:00:00.000Z' } as const;
-    expect(stateOf(license, at - 1)).to.equal('active');
-    expect(stateOf(license, at)).to.equal('expired');
-    expect(stateOf({ ...license, status: 'inactive' }, at)).to.equal('inactive');
-    expect(stateOf({ ...license, expires_at: null }, at)).to.equal('active');
+    expect(getLicenseState(license, at - 1)).to.equal('active');
+    expect(getLicenseState(license, at)).to.equal('expired');
+    expect(getLicenseState({ ...license, status: 'inactive' }, at)).to.equal('inactive');
+    expect(getLicenseState({ ...license, expires_at: null }, at)).to.equal('active');
   });
 });
 
@@ -171,7 +171,7 @@ describe('licensing: precedence of answers', () => {
   const now = Date.parse('2026-06-01T00:00:00.000Z');
   const ENDED = '2026-05-01T00:00:00.000Z';
   /** Every combination of state, product and end: the first reason that holds. */
-  const rows: [StoredState, boolean, boolean, Judgement][] = [
+  const rows: [StoredState, boolean, boolean, LicenseVerdict][] = [
     ['revoked', true, true, 'revoked'],
     ['revoked', true, false, 'revoked'],
     ['revoked', false, true, 'revoked'],
@@ -192,13 +192,13 @@ describe('licensing: precedence of answers', () => {
   for (const [status, other, ended, expected] of rows)
     it(`${status}${other ? ', another product' : ''}${ended ? ', ended' : ''} → ${expected}`, () => {
       const license = { status, product: 'shop', expires_at: ended ? ENDED : null };
-      expect(judgementOf(license, other ? 'blog' : 'shop', now)).to.equal(expected);
+      expect(evaluateLicense(license, other ? 'blog' : 'shop', now)).to.equal(expected);
     });
-  it('no license → invalid', () => expect(judgementOf(null, 'shop', now)).to.equal('invalid'));
+  it('no license → invalid', () => expect(evaluateLicense(null, 'shop', now)).to.equal('invalid'));
 });
 
 describe('licensing: cells of CSV', () => {
-  const rows: [Parameters<typeof cell>[0], string][] = [
+  const rows: [Parameters<typeof formatCsvCell>[0], string][] = [
     ['=1+1', "'=1+1"],
     ['+49', "'+49"],
     ['-2', "'-2"],
@@ -229,5 +229,6 @@ describe('licensing: cells of CSV', () => {
     [true, 'true'],
     [{ a: 1 }, '"{""a"":1}"'],
   ];
-  for (const [value, expected] of rows) it(JSON.stringify(value), () => expect(cell(value)).to.equal(expected));
+  for (const [value, expected] of rows)
+    it(JSON.stringify(value), () => expect(formatCsvCell(value)).to.equal(expected));
 });

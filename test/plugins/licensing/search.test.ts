@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { licenseSearch, machineSearch } from '../../../plugins/licensing/pages/search.js';
+import { createLicenseSearch, createMachineSearch } from '../../../plugins/licensing/pages/search.js';
 import { WatchedStore } from '../../support/watched.js';
 import { questionOf } from '../../support/search.js';
 import { fixtureOn, STORE, type Fixture } from './fixture.js';
@@ -15,7 +15,7 @@ describe('licensing: search', () => {
   it('finds a license by its client_ref in full, once', async () => {
     const { doc } = await f.license({ client_ref: 'order-1', licensee: 'order-1 Ltd' });
     await f.license({ client_ref: 'order-12' });
-    const hits = await licenseSearch(f.licenses).find(questionOf('order-1'));
+    const hits = await createLicenseSearch(f.licenses).find(questionOf('order-1'));
     expect(hits.map(({ href, detail }) => [href, detail])).to.deep.equal([[`/licenses/${doc.id}`, 'shop · order-1']]);
   });
 
@@ -30,7 +30,7 @@ describe('licensing: search', () => {
       detail: 'shop · machine-one',
       state: 'active',
     };
-    const search = machineSearch(f.deps);
+    const search = createMachineSearch(f.deps);
     expect(await search.find(questionOf('machine-one'))).to.deep.equal([hit]);
     expect(await search.find(questionOf('Reception'))).to.deep.equal([hit]);
     const [unnamed] = await search.find(questionOf('machine-two'));

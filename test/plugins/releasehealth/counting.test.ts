@@ -7,7 +7,7 @@ import { MOST_ENVIRONMENTS, MOST_SERIES, SeriesBook } from '../../../plugins/rel
 import { Figures } from '../../../plugins/releasehealth/figures.js';
 import { COLLECTIONS, type HourDoc, type TroubledDoc } from '../../../plugins/releasehealth/model.js';
 import { HealthCleaning } from '../../../plugins/releasehealth/cleaning.js';
-import { versionIdentity } from '../../../lib/versions.js';
+import { getVersionIdentity } from '../../../lib/versions.js';
 import type { SessionEntry, SessionUpdate } from '../../../ports/domain/release-health.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Collection, DocumentStore } from '../../../ports/store.js';
@@ -32,7 +32,7 @@ function processOn(store: DocumentStore, clock: ManualClock, writes = { n: 0 }, 
   const troubled = store.collection<TroubledDoc>(stores.nameOf('troubled'));
   const outcomes = new SessionOutcomes(troubled, clock);
   const isPublished = async (_: string, version: string): Promise<boolean> =>
-    published.some((one) => versionIdentity(one) === versionIdentity(version));
+    published.some((one) => getVersionIdentity(one) === getVersionIdentity(version));
   const book = new SeriesBook(rows, clock, () => ({ isPublished, publishes: async () => [] }));
   const key = Buffer.alloc(32, 7);
   const intake = new HourIntake(projects, book, new HourCounts(counted), outcomes, key, clock);

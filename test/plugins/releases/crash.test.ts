@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { ManifestTexts, ReleasePlace, ReleaseStore } from '../../../ports/release-store.js';
 import type { BugsApi } from '../../../ports/domain/bugs.js';
-import { placeOf } from '../../../plugins/releases/model.js';
+import { toStorePath } from '../../../plugins/releases/model.js';
 import { Died, dying } from '../bugs/dying.js';
 import { CI, ensured, fixtureOn, hashOf, memoryPackages, packageOf, type Fixture } from './fixture.js';
 
@@ -127,7 +127,7 @@ async function textOf(packages: ReleaseStore, path: string[]): Promise<string | 
 /** Store, documents and `latest.json` say the same, and nothing is left over. */
 async function agree(one: Fixture, where: string): Promise<void> {
   for (const doc of await one.docs.list({})) {
-    const place = placeOf(doc);
+    const place = toStorePath(doc);
     const held = await one.releaseStore.packages.held(place);
     expect(held?.sha256 ?? null, where).to.equal(doc.withdrawn_at === null ? doc.package_sha256 : null);
     if (doc.withdrawn_at !== null) continue;

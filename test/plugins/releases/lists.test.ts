@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import type { ReleaseDeps } from '../../../plugins/releases/deps.js';
-import { releaseTopic } from '../../../plugins/releases/pages/live.js';
+import { createReleaseTopic } from '../../../plugins/releases/pages/live.js';
 import { HOUR_MS, MINUTE_MS } from '../../../lib/time.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { ManualClock } from '../access/fixture.js';
@@ -23,7 +23,7 @@ describe('releases: the list of changes', function () {
     f.clock.forward(2 * MINUTE_MS);
     const { mark: ahead } = await ask('2000-01-01T00:00:00.000Z');
     hours(-3);
-    const live = releaseTopic(deps);
+    const live = createReleaseTopic(deps);
     const shown = await live.mark('');
     await f.publish('1.2.0');
     expect(await live.mark('')).not.to.equal(shown);

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
-import { manifestText } from '../../../formats/manifest.js';
-import { textPieces } from '../../../lib/text/pieces.js';
-import { buildManifest, hashOf } from '../../../plugins/releases/manifest-bytes.js';
+import { formatManifest } from '../../../formats/manifest.js';
+import { splitText } from '../../../lib/text/pieces.js';
+import { buildManifest, hashManifest } from '../../../plugins/releases/manifest-bytes.js';
 
 const HASH = 'a'.repeat(64);
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -40,7 +40,7 @@ describe('releases: the bytes of manifests', () => {
     const given = turns();
     const built = await buildManifest(wanted, given.pause);
     expect(given.count).to.be.at.least(20_000 / 500);
-    expect(built.text).to.equal(manifestText(wanted));
+    expect(built.text).to.equal(formatManifest(wanted));
     expect(built.bytes.equals(Buffer.from(built.text))).to.equal(true);
     expect(built.sha256).to.equal(sha256(built.text));
   });
@@ -60,7 +60,7 @@ describe('releases: the bytes of manifests', () => {
   it('are those of the text, for any number of files', async () => {
     for (const count of [0, 1, 499, 500, 501, 1_000]) {
       const wanted = release(count, ['**/*1.js']);
-      expect((await buildManifest(wanted)).text, `${count}`).to.equal(manifestText(wanted));
+      expect((await buildManifest(wanted)).text, `${count}`).to.equal(formatManifest(wanted));
     }
   });
 
@@ -76,14 +76,14 @@ describe('releases: the bytes of manifests', () => {
   it('a long text is hashed with a turn after every half megabyte', async () => {
     const text = 'ü😀'.repeat(1_000_000);
     const given = turns();
-    expect(await hashOf(text, given.pause)).to.equal(sha256(text));
+    expect(await hashManifest(text, given.pause)).to.equal(sha256(text));
     expect(given.count).to.be.at.least(5);
   });
 
   it('pieces of a text are the text, and none begins or ends within a character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 5 }), (text, units) => {
-        const pieces = [...textPieces(text, units)];
+        const pieces = [...splitText(text, units)];
         expect(pieces.join('')).to.equal(text);
         for (const piece of pieces) {
           expect(piece.isWellFormed()).to.equal(true);

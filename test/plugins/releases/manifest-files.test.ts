@@ -1,8 +1,8 @@
 /** The first files of a manifest, cut out of its text. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { manifestText, type ReleaseManifest } from '../../../formats/manifest.js';
-import { firstFiles } from '../../../plugins/releases/pages/manifest-files.js';
+import { formatManifest, type ReleaseManifest } from '../../../formats/manifest.js';
+import { listFirstFiles } from '../../../plugins/releases/pages/manifest-files.js';
 
 describe('releases: the files of a manifest on the page', () => {
   it('are those that reading all of it gives', () => {
@@ -11,7 +11,7 @@ describe('releases: the files of a manifest on the page', () => {
         fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 12 }),
         fc.integer({ min: 1, max: 12 }),
         (paths, most) => {
-          const text = manifestText({
+          const text = formatManifest({
             product: 'shop',
             version: '1',
             channel: 'stable',
@@ -30,7 +30,7 @@ describe('releases: the files of a manifest on the page', () => {
             entry: null,
             runtime: null,
           });
-          expect(firstFiles(text, most)).to.deep.equal((JSON.parse(text) as ReleaseManifest).files.slice(0, most));
+          expect(listFirstFiles(text, most)).to.deep.equal((JSON.parse(text) as ReleaseManifest).files.slice(0, most));
         },
       ),
     );

@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { compareVersions } from '../../../lib/versions.js';
 import {
   ChannelReleases,
-  latestOf,
-  offerTo,
-  type KnownRelease,
+  getLatest,
+  selectOffer,
+  type CachedRelease,
 } from '../../../plugins/releases/asking/channel-releases.js';
-import { isSelected, rolloutPosition } from '../../../plugins/releases/asking/rollout.js';
+import { isSelected, getRolloutPosition } from '../../../plugins/releases/asking/rollout.js';
 import { PLATFORMS, type Platform } from '../../../formats/platform.js';
-import { releaseId } from '../../../plugins/releases/place.js';
+import { getReleaseId } from '../../../plugins/releases/place.js';
 
 const version = fc
   .tuple(
@@ -31,9 +31,9 @@ const release = fc
     withdrawn: fc.boolean(),
     halted: fc.boolean(),
   })
-  .map(({ withdrawn, halted, ...fields }): KnownRelease =>
+  .map(({ withdrawn, halted, ...fields }): CachedRelease =>
     Object.assign(fields, {
-      id: releaseId('shop', 'stable', fields.version, fields.platform),
+      id: getReleaseId('shop', 'stable', fields.version, fields.platform),
       rev: 1,
       product: 'shop',
       channel: 'stable',
@@ -51,7 +51,7 @@ const release = fc
   );
 
 /** The contract, sentence by sentence. */
-function naive(all: readonly KnownRelease[], asked: { platform: Platform; version: string; instance: string | null }) {
+function naive(all: readonly CachedRelease[], asked: { platform: Platform; version: string; instance: string | null }) {
   const kept = [...new Map(all.map((one) => [one.id, one])).values()].filter((one) => one.withdrawn_at === null);
   const perVersion = kept.filter(
     (one) =>
@@ -59,7 +59,7 @@ function naive(all: readonly KnownRelease[], asked: { platform: Platform; versio
       (one.platform === 'any' &&
         !kept.some((other) => other.platform === asked.platform && compareVersions(other.version, one.version) === 0)),
   );
-  const newest = (list: KnownRelease[]) => list.toSorted((a, b) => compareVersions(b.version, a.version))[0] ?? null;
+  const newest = (list: CachedRelease[]) => list.toSorted((a, b) => compareVersions(b.version, a.version))[0] ?? null;
   const selected = perVersion.filter(
     (one) => one.halted_at === null && isSelected(one.rollout_percent, asked.instance, one.id),
   );
@@ -92,12 +92,12 @@ describe('releases: what is offered', () => {
         // The later one replaces the earlier one of the same four.
         releases.forEach((one, i) => known.put({ ...one, rev: i + 1 }));
         const view = known.views()[question.platform];
-        const offer = offerTo(view, question.version, question.instance);
+        const offer = selectOffer(view, question.version, question.instance);
         expect({
           latest: offer.latest?.id ?? null,
           release: offer.release?.id ?? null,
           mandatory: offer.mandatory,
-          open: latestOf(view)?.id ?? null,
+          open: getLatest(view)?.id ?? null,
         }).to.deep.equal(naive(releases, question));
       }),
       { numRuns: 2_000 },
@@ -112,7 +112,7 @@ describe('releases: what is offered', () => {
         expect(isSelected(100, instance, id)).to.equal(true);
         expect(isSelected(0, instance, id)).to.equal(false);
         expect(isSelected(99, null, id)).to.equal(false);
-        expect(rolloutPosition(instance, id)).to.be.within(0, 100);
+        expect(getRolloutPosition(instance, id)).to.be.within(0, 100);
       }),
     );
   });

@@ -1,6 +1,6 @@
 /** What a publish warns about (contract 40, amendments). */
 import { expect } from 'chai';
-import { publishWarnings } from '../../../plugins/releases/publishing/publish-warnings.js';
+import { listPublishWarnings } from '../../../plugins/releases/publishing/publish-warnings.js';
 
 const release = (more: object = {}) => ({
   version: '2.0.0',
@@ -77,7 +77,7 @@ describe('publishWarnings', () => {
   ];
   for (const [name, more, others, expected] of CASES)
     it(`names ${name}`, () => {
-      const warnings = publishWarnings(release(more), others);
+      const warnings = listPublishWarnings(release(more), others);
       if (expected === null) expect(warnings).to.deep.equal([]);
       else
         expect(warnings)

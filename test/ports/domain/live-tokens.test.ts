@@ -1,6 +1,6 @@
 /** Fields that hold a live token (contract 20, endpoints: `untrusted_fields`). */
 import { expect } from 'chai';
-import { fieldsWithLiveTokens, HOLDS_LIVE_TOKEN } from '../../../ports/domain/live-tokens.js';
+import { findLiveTokenFields, HOLDS_LIVE_TOKEN } from '../../../ports/domain/live-tokens.js';
 
 const TOKEN = `svc_live_${'a'.repeat(43)}`;
 const live = { heldIn: async (text: string) => text.includes(TOKEN) };
@@ -8,7 +8,7 @@ const live = { heldIn: async (text: string) => text.includes(TOKEN) };
 describe('ports/domain/live-tokens: fields with live tokens', () => {
   it('names each field that holds one, in lists, members and their names', async () => {
     expect(
-      await fieldsWithLiveTokens(live, {
+      await findLiveTokenFields(live, {
         title: TOKEN,
         tags: ['ok', `see ${TOKEN}`],
         context: { inner: { [TOKEN]: 1 } },
@@ -21,7 +21,7 @@ describe('ports/domain/live-tokens: fields with live tokens', () => {
     const visited: string[] = [];
     const bytes = Buffer.from('{}');
     Object.defineProperty(bytes, 'seen', { enumerable: true, get: () => visited.push('a member of the bytes') });
-    expect(await fieldsWithLiveTokens(live, { items: [{ payload: bytes }] })).to.deep.equal({});
+    expect(await findLiveTokenFields(live, { items: [{ payload: bytes }] })).to.deep.equal({});
     expect(visited).to.deep.equal([]);
   });
 });

@@ -8,7 +8,7 @@ import {
   type HttpRequest,
   type PageSpec,
 } from '../../../../kernel/contract.js';
-import { sentenceOf } from '../../../../lib/sentence.js';
+import { formatSentence } from '../../../../lib/sentence.js';
 import { MAX_PROJECT_RULES, type GroupingRule } from '../../grouping/grouping-rule.js';
 import type { PageDeps } from '../shared/page-deps.js';
 import { GroupingRuleEditor } from './rule-editor.js';
@@ -34,7 +34,7 @@ async function listView(page: PageDeps, request: HttpRequest, problem?: Problem)
     rules: rules.map((rule, i) => shown(rule, project ?? '', i, rules.length)),
     full: rules.length >= MAX_PROJECT_RULES,
     most: MAX_PROJECT_RULES,
-    problem: problem && sentenceOf(problem.message),
+    problem: problem && formatSentence(problem.message),
   });
 }
 

@@ -7,7 +7,7 @@ import {
   type PageResult,
   type Problem,
 } from '../../../../kernel/contract.js';
-import { sentenceOf } from '../../../../lib/sentence.js';
+import { formatSentence } from '../../../../lib/sentence.js';
 import type { Json } from '../../../../ports/store.js';
 import { cleanJson } from '../../text/clean.js';
 
@@ -30,7 +30,7 @@ const nameOf = (field: string): string => field.charAt(0).toUpperCase() + field.
 
 /** The fault as a sentence: `Reason is required.`, `Status: Choose open or closed.` */
 function faultOf(name: string, what: string): string {
-  const text = sentenceOf(what, name);
+  const text = formatSentence(what, name);
   return text.startsWith(name) ? text : `${name}: ${text}`;
 }
 
@@ -56,5 +56,11 @@ export const orAgain = (
   refusedAgain(run, ({ message, code, errors }) => {
     // Not every field of a change has a control in its form.
     const says = Object.entries(errors).map(([field, what]) => faultOf(nameOf(field), what));
-    return again({ message: says.join(' ') || sentenceOf(message), code, errors, form, typed: typedFields(request) });
+    return again({
+      message: says.join(' ') || formatSentence(message),
+      code,
+      errors,
+      form,
+      typed: typedFields(request),
+    });
   });

@@ -1,7 +1,7 @@
 /** The filters of /bugs in the address: which are allowed, and one canonical text for each set of filters. Pure. */
 import joi from 'joi';
 import { utcOfLocal } from '../../../../lib/local-time.js';
-import { DAY_MS, HOUR_MS, isoOf, normalizedTime } from '../../../../lib/time.js';
+import { DAY_MS, HOUR_MS, isoOf, normalizeTime } from '../../../../lib/time.js';
 import { SORTS, type ItemQuery, type SortName, type TimeRange } from '../../item/filters.js';
 import { STATUSES } from '../../item/transitions.js';
 
@@ -120,7 +120,7 @@ function rangeOf(
 }
 
 function dayAfter(text: string): string {
-  const at = normalizedTime(text);
+  const at = normalizeTime(text);
   return at === null ? text : isoOf(Date.parse(at) + DAY_MS).slice(0, 10);
 }
 

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { MemorySigner } from '../../../../adapters/memory/signers.js';
 import { PrometheusMetrics } from '../../../../adapters/node/metrics.js';
 import { packageRoot } from '../../../../config/load.js';
-import { keyMetrics } from '../../../../plugins/releases/key-metrics.js';
+import { registerKeyMetrics } from '../../../../plugins/releases/key-metrics.js';
 import { isRequired } from '../../../support/required.js';
 
 const DAY = 86_400;
@@ -21,7 +21,7 @@ describe('metrics of the release key', () => {
   it('include its age, its id and the number of its predecessors', async () => {
     const metrics = new PrometheusMetrics();
     const signer = new MemorySigner('rsa-sha256');
-    keyMetrics(metrics, signer);
+    registerKeyMetrics(metrics, signer);
     const first = (await signer.key()).key_id;
     expect(await seriesOf(metrics)).to.deep.equal([
       `aos_releases_key_since_timestamp_seconds ${Date.parse(await signer.since()) / 1_000}`,
@@ -38,7 +38,7 @@ describe('metrics of the release key', () => {
 
   it('are missing where releases are unsigned', async () => {
     const metrics = new PrometheusMetrics();
-    keyMetrics(metrics, { key: async () => null, predecessors: async () => [], since: async () => null });
+    registerKeyMetrics(metrics, { key: async () => null, predecessors: async () => [], since: async () => null });
     expect(await seriesOf(metrics)).to.deep.equal([
       'aos_releases_key_since_timestamp_seconds Nan',
       'aos_releases_key_predecessors 0',

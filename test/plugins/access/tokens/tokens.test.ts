@@ -1,9 +1,9 @@
 /** Tokens: checking, revoking, provisioning (contract 10, tokens). */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { withoutOwnTokens } from '../../../../lib/text/own-tokens.js';
+import { removeOwnTokens } from '../../../../lib/text/own-tokens.js';
 import { extend } from '../../../../kernel/contract.js';
-import { fieldsWithLiveTokens } from '../../../../ports/domain/live-tokens.js';
+import { findLiveTokenFields } from '../../../../ports/domain/live-tokens.js';
 import { TOKEN_PROJECTS } from '../../../../ports/domain/tokens.js';
 import { refused } from '../refused.js';
 import { PASSWORD, services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture } from '../fixture.js';
@@ -68,7 +68,7 @@ describe('access: tokens', () => {
     for (const mark of ['', '\u200b', '\u200d', '\u00ad', '\u202e', '\ufe0f', '\u{e0041}', '\u0001']) {
       const divided = Array.from(token).join(mark);
       expect(await s.liveTokens.heldIn(`see ${divided}.`), JSON.stringify(mark)).to.equal(true);
-      const wrong = await fieldsWithLiveTokens(s.liveTokens, { body: divided, tags: ['a', divided], title: 'fine' });
+      const wrong = await findLiveTokenFields(s.liveTokens, { body: divided, tags: ['a', divided], title: 'fine' });
       expect(wrong).to.have.keys('body', 'tags');
     }
     expect(await s.liveTokens.heldIn(token.slice(0, -1))).to.equal(false);
@@ -92,11 +92,11 @@ describe('access: tokens', () => {
     for (const form of forms) {
       const text = `see\n${form}\nand go on`;
       expect(await s.liveTokens.heldIn(text), JSON.stringify(form)).to.equal(true);
-      expect(await fieldsWithLiveTokens(s.liveTokens, { body: text }), JSON.stringify(form)).to.have.keys('body');
-      expect(withoutOwnTokens(text), JSON.stringify(form)).to.include('[scrubbed]');
+      expect(await findLiveTokenFields(s.liveTokens, { body: text }), JSON.stringify(form)).to.have.keys('body');
+      expect(removeOwnTokens(text), JSON.stringify(form)).to.include('[scrubbed]');
     }
     for (const text of ['a\nb', 'one line\nof 𝐛𝐨𝐥𝐝 words'])
-      expect([await s.liveTokens.heldIn(text), withoutOwnTokens(text)]).to.deep.equal([false, text]);
+      expect([await s.liveTokens.heldIn(text), removeOwnTokens(text)]).to.deep.equal([false, text]);
   });
 
   it('has a separate prefix for every kind', async () => {

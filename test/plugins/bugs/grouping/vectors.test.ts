@@ -1,7 +1,7 @@
 /** The shared grouping vectors, posted one after the other to a fresh store (contract 21, grouping). */
 import { expect } from 'chai';
 import { cases } from '../../../support/vectors.js';
-import { urgencyOf } from '../../../../lib/urgency.js';
+import { getUrgency } from '../../../../lib/urgency.js';
 import { parseReportBody, type ReportBody } from '../../../../plugins/bugs/http/report-body.js';
 import type { ErrorLevel, Report } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, memoryFixture, settled } from '../fixture.js';
@@ -13,7 +13,7 @@ function errorOf(body: Record<string, string>): Report {
   return errorReport({
     project: body['project'] ?? '',
     title: `${exception_class}: ${error_message.split('\n')[0]}`.slice(0, 160),
-    severity: urgencyOf(error_level, environment),
+    severity: getUrgency(error_level, environment),
     error_level,
     error_message,
     exception_class,

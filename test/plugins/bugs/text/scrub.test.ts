@@ -5,7 +5,7 @@ import { cleanJson } from '../../../../plugins/bugs/text/clean.js';
 import { isSecretKey, scrubJson, scrubReport } from '../../../../plugins/bugs/text/scrub.js';
 import { SCRUBBED, scrubText } from '../../../../plugins/bugs/text/scrub-text.js';
 import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
-import { asSeen } from '../../../../lib/unseen.js';
+import { toSeenText } from '../../../../lib/unseen.js';
 import type { Json } from '../../../../ports/store.js';
 import { errorReport, memoryFixture, settled, shown } from '../fixture.js';
 import { staysLinear } from '../../../support/work.js';
@@ -240,7 +240,7 @@ describe('bugs: scrubbing text', () => {
         fc.integer({ min: 1, max: 5 }),
         ([text, secret, left], mark, every) => {
           const divided = Array.from(text, (character, i) => (i % every === 0 ? character + mark : character)).join('');
-          expect(asSeen(scrubText(divided))).to.equal(left);
+          expect(toSeenText(scrubText(divided))).to.equal(left);
           expect(scrubText(`${'x '.repeat(400)}\n${divided}`)).to.not.include(secret);
         },
       ),

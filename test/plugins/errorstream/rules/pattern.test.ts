@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { RE2JS, RE2JSException } from 're2js';
 import { ServiceError } from '../../../../kernel/errors.js';
-import { LARGEST, STEPS } from '../../../../lib/text/linear-pattern.js';
+import { MAX_PATTERN_INSTRUCTIONS, MAX_SEARCH_STEPS } from '../../../../lib/text/linear-pattern.js';
 import { patternCost } from '../../../../lib/text/pattern-cost.js';
-import { literalsOf } from '../../../../lib/text/pattern-literals.js';
+import { findLiterals } from '../../../../lib/text/pattern-literals.js';
 import { compile, Texts } from '../../../../plugins/errorstream/rules/pattern.js';
 import type { Matching } from '../../../../plugins/errorstream/rules/rule.js';
 import { listSubjectTexts, type Subject } from '../../../../plugins/errorstream/rules/subject.js';
@@ -196,11 +196,11 @@ describe('ignore rules: what matches', () => {
       ),
       { numRuns: 3000 },
     );
-    expect(literalsOf("Duplicate entry '.*' for key|E11000 dup")).to.deep.equal(["Duplicate entry '", 'E11000 dup']);
-    expect(literalsOf('timed out after \\d+ s')).to.deep.equal(['timed out after ']);
-    expect(literalsOf('a\\.example')).to.deep.equal(['a.example']);
+    expect(findLiterals("Duplicate entry '.*' for key|E11000 dup")).to.deep.equal(["Duplicate entry '", 'E11000 dup']);
+    expect(findLiterals('timed out after \\d+ s')).to.deep.equal(['timed out after ']);
+    expect(findLiterals('a\\.example')).to.deep.equal(['a.example']);
     for (const none of ['(?i)abcdef', 'abc|d', '\\Qabc\\E', '[abcdef]+', '(abcdef)', 'ab'])
-      expect(literalsOf(none), none).to.equal(null);
+      expect(findLiterals(none), none).to.equal(null);
   });
 
   it('weighs an expression before it is compiled: never far below what it becomes (property)', () => {
@@ -289,12 +289,14 @@ describe('ignore rules: the time that searching takes', () => {
   it('lets ordinary expressions see the longest message whole', () => {
     const ordinary = ['(?:timeout|reset|refused) by peer', 'deadlock', "Duplicate entry '.*' for key"];
     for (const pattern of ordinary) {
-      expect(RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE).programSize(), pattern).to.be.at.most(LARGEST);
+      expect(RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE).programSize(), pattern).to.be.at.most(
+        MAX_PATTERN_INSTRUCTIONS,
+      );
       const end = pattern.startsWith('(') ? 'refused by peer' : pattern.replace('.*', '7');
       const message = 'x'.repeat(longest - end.length) + end;
       expect(matches({ match_type: 'regex', pattern }, { error_message: message }), pattern).to.equal(true);
     }
-    expect(STEPS / 30).to.be.above(longest + 202);
+    expect(MAX_SEARCH_STEPS / 30).to.be.above(longest + 202);
   });
 
   it('cuts only what a large expression would take too long for', () => {

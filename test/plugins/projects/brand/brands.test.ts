@@ -1,6 +1,6 @@
 /** Whose product a project is, as customers see it: by the interface, on its page, and on the pages that are public. */
 import { expect } from 'chai';
-import { contrast } from '../../../../lib/brand/colour.js';
+import { getContrastRatio } from '../../../../lib/brand/colour.js';
 import { WebSession } from '../../../pages/web-session.js';
 import { engines } from '../../../support/engines.js';
 import { ADMIN, TestService } from '../../../support/service.js';
@@ -108,7 +108,7 @@ for (const engine of engines)
       const css = await (await fetch(`${service.url}/brand/shop/brand.css`)).text();
       const [, colour = '', ink = ''] = /--brand:(#\w{6});--brand-ink:(#\w{6})/.exec(css) ?? [];
       expect(colour).to.equal('#ffe066');
-      expect(contrast(colour, ink)).to.be.above(4.5);
+      expect(getContrastRatio(colour, ink)).to.be.above(4.5);
       const customer = stranger();
       for (const page of [
         await customer.get('/license?product=shop'),

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import {
-  accountLines,
-  entriesOf,
-  htaccess,
-  htpasswd,
-  lineOf,
+  buildAccountLines,
+  parseHtpasswd,
+  buildHtaccess,
+  buildHtpasswd,
+  formatAccountLine,
 } from '../../../../plugins/releases/access-files/files.js';
-import { overall, protectionOf } from '../../../../plugins/releases/access-files/self-test-result.js';
+import { combineResults, getProtection } from '../../../../plugins/releases/access-files/self-test-result.js';
 
 const HASH = '$2y$12$8PzxKShfq6YCUa5LQEwlUeL0PHEKPohULbSYokL4qkE5rtbXMSTSu';
 
 describe('access files', () => {
   it('are of format 3, Basic, valid users, and deny themselves', () => {
-    expect(htaccess('shop', '/srv/aos/releases/')).to.equal(
+    expect(buildHtaccess('shop', '/srv/aos/releases/')).to.equal(
       [
         '# aos-access format=3 product=shop',
         'AuthType Basic',
@@ -25,28 +25,32 @@ describe('access files', () => {
         '',
       ].join('\n'),
     );
-    expect(htaccess('shop', 'D:\\aos\\releases')).to.contain('AuthUserFile "D:\\aos\\releases\\shop\\.htpasswd"');
-    expect(htpasswd('shop', ['a:x'])).to.equal('# aos-access format=3 product=shop\na:x\n');
-    expect(htpasswd('shop', [])).to.equal('# aos-access format=3 product=shop\n');
+    expect(buildHtaccess('shop', 'D:\\aos\\releases')).to.contain('AuthUserFile "D:\\aos\\releases\\shop\\.htpasswd"');
+    expect(buildHtpasswd('shop', ['a:x'])).to.equal('# aos-access format=3 product=shop\na:x\n');
+    expect(buildHtpasswd('shop', [])).to.equal('# aos-access format=3 product=shop\n');
   });
 
   it('hold bcrypt alone, as $2y$', () => {
-    expect(lineOf('ada', HASH)).to.equal(`ada:${HASH}`);
-    expect(lineOf('ada', HASH.replace('$2y$', '$2b$'))).to.equal(`ada:${HASH}`);
+    expect(formatAccountLine('ada', HASH)).to.equal(`ada:${HASH}`);
+    expect(formatAccountLine('ada', HASH.replace('$2y$', '$2b$'))).to.equal(`ada:${HASH}`);
     for (const hash of ['$argon2id$v=19$m=65536,t=3,p=4$YWJj$YWJj', '', 'plain', `${HASH}x`, `${HASH}\nroot:x`])
-      expect(lineOf('ada', hash), hash).to.equal(null);
-    for (const name of ['', '#ada', 'a:b', 'a\nb', 'a\u2028b']) expect(lineOf(name, HASH), name).to.equal(null);
+      expect(formatAccountLine('ada', hash), hash).to.equal(null);
+    for (const name of ['', '#ada', 'a:b', 'a\nb', 'a\u2028b'])
+      expect(formatAccountLine(name, HASH), name).to.equal(null);
     const accounts = [
       { username: 'ada', role: 'admin' as const, hash: HASH },
       { username: 'old', role: 'member' as const, hash: '$argon2id$v=19$m=65536,t=3,p=4$YWJj$YWJj' },
       { username: 'lic_0123456789abcdef', role: 'member' as const, hash: HASH },
     ];
-    expect(accountLines(accounts)).to.deep.equal({ lines: [`ada:${HASH}`], skipped: ['old', 'lic_0123456789abcdef'] });
+    expect(buildAccountLines(accounts)).to.deep.equal({
+      lines: [`ada:${HASH}`],
+      skipped: ['old', 'lic_0123456789abcdef'],
+    });
   });
 
   it('are read as Apache reads them: the first line of a name, no comments', () => {
     const text = `# aos-access format=3 product=shop\nada:1\r\nada:2\n\n:x\nnothing\n#bob:3\nbob:4`;
-    expect([...entriesOf(text)]).to.deep.equal([
+    expect([...parseHtpasswd(text)]).to.deep.equal([
       ['ada', 'ada:1'],
       ['bob', 'bob:4'],
     ]);
@@ -67,12 +71,12 @@ describe('access files', () => {
   ];
   for (const [statuses, protection] of outcomes) {
     it(`self-test: ${JSON.stringify(statuses)} is ${protection}`, () => {
-      expect(protectionOf(statuses)).to.equal(protection);
+      expect(getProtection(statuses)).to.equal(protection);
     });
   }
   it('self-test: the worst product decides', () => {
     const of = (...all: ('protected' | 'open' | 'inconclusive' | 'no_packages')[]): string =>
-      overall(all.map((protection) => ({ product: 'x', protection, statuses: {} })));
+      combineResults(all.map((protection) => ({ product: 'x', protection, statuses: {} })));
     expect(of('protected', 'open', 'inconclusive')).to.equal('open');
     expect(of('protected', 'inconclusive')).to.equal('inconclusive');
     expect(of('no_packages', 'protected')).to.equal('protected');

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import type { MonitorCondition, MonitorState } from '../../../../ports/domain/watchdog.js';
 import { getState, type AnnouncementDoc } from '../../../../plugins/statuspages/model/announcement.js';
-import { contrast, inkOn } from '../../../../lib/brand/colour.js';
+import { getContrastRatio, pickTextColour } from '../../../../lib/brand/colour.js';
 import {
   getCondition,
   buildFamily,
@@ -91,11 +91,11 @@ describe('the view of a status page', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 0xffffff }), (n) => {
         const colour = `#${n.toString(16).padStart(6, '0')}`;
-        return contrast(colour, inkOn(colour)) >= 4.5;
+        return getContrastRatio(colour, pickTextColour(colour)) >= 4.5;
       }),
     );
-    expect(inkOn('#ffff00')).to.equal('#000000');
-    expect(contrast('#000000', '#ffffff')).to.equal(21);
+    expect(pickTextColour('#ffff00')).to.equal('#000000');
+    expect(getContrastRatio('#000000', '#ffffff')).to.equal(21);
   });
 
   const announcement = (more: Partial<AnnouncementDoc> = {}): AnnouncementDoc => ({

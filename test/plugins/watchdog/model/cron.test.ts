@@ -4,7 +4,7 @@ import { Cron } from 'croner';
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { offsetAt } from '../../../../lib/local-time.js';
+import { getUtcOffset } from '../../../../lib/local-time.js';
 import { DAY_MS } from '../../../../lib/time.js';
 import { projectRoot } from '../../../architecture/tree.js';
 import { checkCron, CronInvalid, getNextDue } from '../../../../plugins/watchdog/model/cron.js';
@@ -53,7 +53,7 @@ function expected(expression: string, zone: string, from: number, days: number):
   const offsets = new Map<number, number>();
   const localOf = (at: number): number => {
     const slot = Math.floor(at / HALF_HOUR) * HALF_HOUR;
-    const offset = offsets.get(slot) ?? offsetAt(slot, zone);
+    const offset = offsets.get(slot) ?? getUtcOffset(slot, zone);
     offsets.set(slot, offset);
     return at + offset;
   };
