@@ -9,17 +9,17 @@ import { MemoryStore } from './adapters/memory/store.js';
 import { Peers } from './adapters/mongodb/peers.js';
 import type { KeyRings } from './adapters/node/keys/key-rings.js';
 import { UnlistedProxies } from './adapters/node/unlisted-proxies.js';
-import { makeAppSettings } from './composition/app-settings.js';
-import { prepare } from './composition/first-start.js';
-import { makeKernel } from './composition/kernel.js';
-import { NO_KEYS } from './composition/keys.js';
-import { Lifecycle, type Started } from './composition/lifecycle.js';
-import { logSetup, makeLogging } from './composition/logging.js';
-import { makeMetrics, makePorts } from './composition/ports.js';
-import { makeSetup, type Given } from './composition/setup.js';
-import { toldBySetting } from './composition/start-fault.js';
-import { makeStores } from './composition/stores.js';
-import { webServer } from './composition/web-server.js';
+import { makeAppSettings } from './config/compose/app-settings.js';
+import { prepare } from './config/compose/first-start.js';
+import { makeKernel } from './config/compose/kernel.js';
+import { NO_KEYS } from './config/compose/keys.js';
+import { Lifecycle, type Started } from './config/compose/lifecycle.js';
+import { logSetup, makeLogging } from './config/compose/logging.js';
+import { makeMetrics, makePorts } from './config/compose/ports.js';
+import { makeSetup, type Given } from './config/compose/setup.js';
+import { toldBySetting } from './config/compose/start-fault.js';
+import { makeStores } from './config/compose/stores.js';
+import { webServer } from './config/compose/web-server.js';
 import { loadConfig, type Configuration, type Core } from './config/load.js';
 import type { Kernel, KernelBootOptions, Mode } from './kernel/kernel.js';
 import type { DocumentStore } from './ports/store.js';
@@ -27,10 +27,10 @@ import type { DocumentStore } from './ports/store.js';
 export type { RotatedKey } from './adapters/node/keys/key-ring.js';
 export type { ServiceKeys } from './adapters/node/keys/keys.js';
 export { freeBytes } from './adapters/node/free-bytes.js';
-export { newestBackupOf } from './composition/backups.js';
-export { BUILTIN } from './composition/builtin.js';
+export { newestBackupOf } from './config/compose/backups.js';
+export { BUILTIN } from './config/compose/builtin.js';
 export { MemoryStore } from './adapters/memory/store.js';
-export { fingerprintsFit, keysOf, NO_KEYS } from './composition/keys.js';
+export { fingerprintsFit, keysOf, NO_KEYS } from './config/compose/keys.js';
 export {
   accessModeOf,
   inMongo,
@@ -38,15 +38,15 @@ export {
   releaseFoldersIn,
   releasesFolder,
   releasesOn,
-} from './composition/releases.js';
-export { NoStore, requireStore } from './composition/require-store.js';
-export { storeOf } from './composition/store.js';
-export { version } from './composition/app-settings.js';
-export type { FirstAdmin, Started } from './composition/lifecycle.js';
-export type { Given } from './composition/setup.js';
+} from './config/compose/releases.js';
+export { NoStore, requireStore } from './config/compose/require-store.js';
+export { storeOf } from './config/compose/store.js';
+export { version } from './config/compose/app-settings.js';
+export type { FirstAdmin, Started } from './config/compose/lifecycle.js';
+export type { Given } from './config/compose/setup.js';
 export { recordThrown } from './kernel/loading/thrown.js';
-export { readRunningPluginStates } from './composition/plugin-states.js';
-export { unlistedProxiesOf } from './composition/web-server.js';
+export { readRunningPluginStates } from './config/compose/plugin-states.js';
+export { unlistedProxiesOf } from './config/compose/web-server.js';
 
 export interface Service {
   readonly config: Core;

@@ -1,6 +1,6 @@
 /**
  * Background work, never overlapping across processes, over the DocumentStore (contract suite:
- * testing/contracts/jobs.ts).
+ * test/kit/contracts/jobs.ts).
  */
 export interface JobSpec {
   /** `<plugin>.<job>`; the kernel adds the plugin's id. */

@@ -8,7 +8,7 @@
  * that are worth a second way. Every promise of a write resolves only after the write is durable in the sense of the
  * adapter (SQLite: committed with `synchronous=FULL`; MongoDB: majority acknowledged).
  *
- * Edges that every adapter shares, pinned by testing/contracts/store.ts:
+ * Edges that every adapter shares, pinned by test/kit/contracts/store.ts:
  *  - `true` is not `1`, `'1'` is not `1`;
  *  - a missing field equals null, in filters and in sorting (null sorts first ascending);
  *  - text is ordered by code point, not by UTF-16 unit;

@@ -15,7 +15,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
 /** Sources of the one `aos.css`. */
 const styles = join(root, 'web', 'styles');
-const folders = ['plugins', 'web', 'config', 'cli', 'clients', 'adapters', 'testing', 'test'];
+const folders = ['plugins', 'web', 'config', 'clients', 'adapters', 'test'];
 const compiled = /\.(ts|md)$/;
 const text = /\.(css|js|svg)$/;
 /** Scripts of pages with a session, in this order: one file, `page.js`. */

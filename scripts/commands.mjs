@@ -1,4 +1,4 @@
-// Writes `dist/cli/commands.json`: what help and wrong words need to know of every command (cli/table.ts), from a
+// Writes `dist/cli/commands.json`: what help and wrong words need to know of every command (adapters/cli/table.ts), from a
 // service with nothing configured.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

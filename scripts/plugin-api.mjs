@@ -45,7 +45,7 @@ const PAGES = {
     ],
   },
   'plugin-testing': {
-    entry: 'testing/index',
+    entry: 'test/kit/index',
     has: (path) => /^testing\/(?!contracts|parts|output)/.test(path),
     head: [
       '# Testing a plugin\n',

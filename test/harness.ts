@@ -8,10 +8,10 @@
 import type { AppSettings, Plugin } from '../kernel/contract.js';
 import { Kernel, type KernelBootOptions, type KernelParts, type Mode } from '../kernel/kernel.js';
 import type { DocumentStore } from '../ports/store.js';
-import { fakes, kernelParts, type Fakes } from '../testing/parts.js';
+import { fakes, kernelParts, type Fakes } from './kit/parts.js';
 import { within } from './support/within.js';
 
-export { APP } from '../testing/parts.js';
+export { APP } from './kit/parts.js';
 
 export interface HarnessOptions {
   mode?: Mode;

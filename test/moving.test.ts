@@ -7,7 +7,7 @@ import { restoreBackup } from '../adapters/archive/backup/restore.js';
 import { MOVES } from '../adapters/archive/moving/contents.js';
 import { FsReleaseStore } from '../adapters/fs/release-store.js';
 import { SqliteStore } from '../adapters/sqlite/store.js';
-import { backUp, keyFiles } from '../composition/backup-job.js';
+import { backUp, keyFiles } from '../config/compose/backup-job.js';
 import type { Doc } from '../ports/store.js';
 import { rejection } from './harness.js';
 import { aosHere, aosJsonHere } from './support/aos-here.js';

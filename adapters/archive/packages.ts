@@ -4,11 +4,11 @@
  * documents.
  */
 import { createHash } from 'node:crypto';
-import { isPlatform } from '../../formats/platform.js';
+import { isPlatform } from '../../lib/formats/platform.js';
 import { isVersion } from '../../lib/versions.js';
 import type { ManifestTexts, PackageStore, ReleasePlace, ReleaseStore } from '../../ports/release-store.js';
 import { parsed } from './container/head.js';
-import type { FileEntry } from '../../formats/archive.js';
+import type { FileEntry } from '../../lib/formats/archive.js';
 import { entryText } from './container/reader.js';
 import { ArchiveRejected } from './container/rejected.js';
 import { textEntry, type ArchiveEntry, type WrittenArchive } from './container/writer.js';

@@ -1,6 +1,6 @@
 /** What a package holds, as the release store wants it: read strictly, with the text of `setup.json`. */
-import { readPackage, type PackageLimits } from '../../formats/archive.js';
-import { PackageTextReader } from '../../formats/kept-text.js';
+import { readPackage, type PackageLimits } from '../../lib/formats/archive.js';
+import { PackageTextReader } from '../../lib/formats/kept-text.js';
 import { MAX_SETUP_BYTES, type PackageContents } from '../../ports/release-store.js';
 
 export interface PackageRules {

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { UnsafePackage } from '../../formats/unsafe-package.js';
+import { UnsafePackage } from '../../lib/formats/unsafe-package.js';
 import type { PackageContents, PackagedFile } from '../../ports/release-store.js';
 import { contentsOf, type PackageRules } from './contents.js';
 

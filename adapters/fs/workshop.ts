@@ -12,7 +12,7 @@ import {
   type PackagedFile,
   type PackageReader,
 } from '../../ports/release-store.js';
-import { UnsafePackage } from '../../formats/unsafe-package.js';
+import { UnsafePackage } from '../../lib/formats/unsafe-package.js';
 import { contentsOf, type PackageRules } from './contents.js';
 import type { Job, Told } from './worker.js';
 

@@ -3,8 +3,8 @@
  * system's does.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { readPackage, UnsafePackage as Rejected } from '../../formats/archive.js';
-import { PackageTextReader } from '../../formats/kept-text.js';
+import { readPackage, UnsafePackage as Rejected } from '../../lib/formats/archive.js';
+import { PackageTextReader } from '../../lib/formats/kept-text.js';
 import {
   MAX_SETUP_BYTES,
   NOTHING_SWEPT,

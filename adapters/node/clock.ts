@@ -1,4 +1,4 @@
-/** The system's time. Tests use ManualClock (testing/clock.ts). */
+/** The system's time. Tests use ManualClock (test/kit/clock.ts). */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hash, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';

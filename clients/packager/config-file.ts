@@ -1,6 +1,6 @@
 /** `packager.json` (contract 90, packager): what does not change from release to release. */
 import { dirname, resolve } from 'node:path';
-import { normalizeGlob, findUnsupportedGlob } from '../../formats/globs.js';
+import { normalizeGlob, findUnsupportedGlob } from '../../lib/formats/globs.js';
 import { readFound, readNamed, UntrustedFile } from '../../lib/files/trusted-file.js';
 import { EXIT, PackagerFailure } from './failure.js';
 

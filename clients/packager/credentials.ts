@@ -1,5 +1,5 @@
 /** Files that look like credentials: a package is read by many, and a key in it is lost (interface, packager). */
-import { createGlobMatcher } from '../../formats/globs.js';
+import { createGlobMatcher } from '../../lib/formats/globs.js';
 import { beginningOf, type PublishFile } from './publish-files.js';
 
 /** By their names, in lower case. */

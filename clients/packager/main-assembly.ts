@@ -3,7 +3,7 @@
  */
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Runtime } from '../../formats/manifest.js';
+import type { Runtime } from '../../lib/formats/manifest.js';
 import { EXIT, PackagerFailure } from './failure.js';
 import { peVersion, plainVersion } from './pe-version.js';
 

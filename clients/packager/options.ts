@@ -4,7 +4,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readNamed, UntrustedFile } from '../../lib/files/trusted-file.js';
 import { isVersion, stripBuildMetadata } from '../../lib/versions.js';
-import { isPlatform, PLATFORMS, type Platform } from '../../formats/platform.js';
+import { isPlatform, PLATFORMS, type Platform } from '../../lib/formats/platform.js';
 import { readConfig } from './config-file.js';
 import { EXIT, PackagerFailure } from './failure.js';
 

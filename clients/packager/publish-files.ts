@@ -2,11 +2,11 @@
 import { isUtf8 } from 'node:buffer';
 import { lstat, open, readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { compareCodePoints } from '../../formats/code-points.js';
-import { createGlobMatcher } from '../../formats/globs.js';
-import { findPathFault } from '../../formats/path-policy.js';
-import { PathSet } from '../../formats/path-set.js';
-import type { Platform } from '../../formats/platform.js';
+import { compareCodePoints } from '../../lib/formats/code-points.js';
+import { createGlobMatcher } from '../../lib/formats/globs.js';
+import { findPathFault } from '../../lib/formats/path-policy.js';
+import { PathSet } from '../../lib/formats/path-set.js';
+import type { Platform } from '../../lib/formats/platform.js';
 import { printable } from '../../lib/text/printable.js';
 import { EXIT, PackagerFailure } from './failure.js';
 

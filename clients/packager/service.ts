@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import type { Runtime } from '../../formats/manifest.js';
+import type { Runtime } from '../../lib/formats/manifest.js';
 import { printable } from '../../lib/text/printable.js';
 import type { ArchiveFile } from './archive-file.js';
 import type { GitCommits } from './commits.js';

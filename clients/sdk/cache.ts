@@ -8,7 +8,7 @@
  * keys and machines follow it. Such a client drops them when it writes, which costs their grace and nothing else.
  */
 import { keyChainOf, type KeyChain } from './key-chain.js';
-import { isLicenseStatus, type LicenseStatus } from '../../formats/license-status.js';
+import { isLicenseStatus, type LicenseStatus } from '../../lib/formats/license-status.js';
 import type { Store } from './store.js';
 
 export interface CachedLicense {

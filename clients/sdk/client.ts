@@ -2,7 +2,7 @@
  * The client of one project (contract 90, SDK). Unasked it sends only what an earlier run has queued, in the
  * background.
  */
-import type { Platform } from '../../formats/platform.js';
+import type { Platform } from '../../lib/formats/platform.js';
 import { reportBug, type BugReport, type BugReported } from './bugs.js';
 import type { Context } from './context.js';
 import { Queue } from './errors/queue.js';

@@ -3,11 +3,11 @@ export { createClient, type Client, type NodeClientOptions as ClientOptions } fr
 export type { Release, UpdateCheck } from './update.js';
 export type { LicenseCheck, LicenseQuestion, LoadedLicenseFile } from './license.js';
 export type { ServiceProblem as Problem } from './verdict.js';
-export type { LicenseStatus } from '../../formats/license-status.js';
-export { verifyLicenseFile } from '../../formats/license-file.js';
-export type { LicenseFault, LicenseFileChecks, LicenseFileResult, LicensePayload } from '../../formats/license-text.js';
-export { KeyRefused } from '../../formats/public-key.js';
-export type { Platform } from '../../formats/platform.js';
+export type { LicenseStatus } from '../../lib/formats/license-status.js';
+export { verifyLicenseFile } from '../../lib/formats/license-file.js';
+export type { LicenseFault, LicenseFileChecks, LicenseFileResult, LicensePayload } from '../../lib/formats/license-text.js';
+export { KeyRefused } from '../../lib/formats/public-key.js';
+export type { Platform } from '../../lib/formats/platform.js';
 export type { ErrorReportFields as ErrorReport } from './errors/report.js';
 export type { Reported } from './errors/sender.js';
 export type { AgentLaunched, AgentOptions } from './node/agent.js';

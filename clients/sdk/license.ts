@@ -2,9 +2,9 @@
  * Licenses, online, from the cache and from files (contract 50; contract 90, SDK: `validateLicense`,
  * `loadLicenseFile`).
  */
-import { normalizeLicenseKey } from '../../formats/license-key.js';
-import { isLicenseStatus, type LicenseStatus } from '../../formats/license-status.js';
-import type { AnswerResult, LicenseFault, LicenseFileResult } from '../../formats/license-text.js';
+import { normalizeLicenseKey } from '../../lib/formats/license-key.js';
+import { isLicenseStatus, type LicenseStatus } from '../../lib/formats/license-status.js';
+import type { AnswerResult, LicenseFault, LicenseFileResult } from '../../lib/formats/license-text.js';
 import type { CachedLicense } from './cache.js';
 import type { Context } from './context.js';
 import { isSetBack, isWithinGrace } from './grace.js';

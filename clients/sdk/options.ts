@@ -2,7 +2,7 @@
  * What `createClient` takes wherever it runs, checked once: everything that is wrong with it is a `TypeError` that
  * names the option.
  */
-import { requirePublicKeyPem } from '../../formats/public-key.js';
+import { requirePublicKeyPem } from '../../lib/formats/public-key.js';
 
 export interface ClientOptions {
   /** Address of the service, such as `https://aos.example.com`; it may have a path. */

@@ -1,5 +1,5 @@
 /** Asking for an update (contract 40, asking; contract 90, SDK: `checkForUpdate`). */
-import type { Platform } from '../../formats/platform.js';
+import type { Platform } from '../../lib/formats/platform.js';
 import type { CachedUpdate } from './cache.js';
 import type { Context } from './context.js';
 import { judge, outcomeOf, type ServiceProblem } from './verdict.js';

@@ -2,7 +2,7 @@
  * Transient or definite (contract 90, SDK): a license status, or 401, 404 and 422 in our JSON, are definite; everything
  * else is transient, another server's page included. Pure.
  */
-import { isLicenseStatus } from '../../formats/license-status.js';
+import { isLicenseStatus } from '../../lib/formats/license-status.js';
 import type { Exchange } from './transport.js';
 
 /** What went wrong, for people and for programs. */

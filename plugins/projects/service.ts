@@ -16,7 +16,7 @@ import {
   type Logger,
   type Principal,
 } from '../../kernel/contract.js';
-import { namesSystemDirectory } from '../../formats/system-names.js';
+import { namesSystemDirectory } from '../../lib/formats/system-names.js';
 import {
   conflict,
   denied,

@@ -3,7 +3,7 @@ import { inject, injectable } from '../../kernel/contract.js';
 import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releases.js';
 import { getLatest } from './asking/channel-releases.js';
 import { ReleaseIndex } from './asking/release-index.js';
-import { isPlatform } from '../../formats/platform.js';
+import { isPlatform } from '../../lib/formats/platform.js';
 
 @injectable()
 export class ReleaseDirectoryAdapter implements ReleaseDirectory {

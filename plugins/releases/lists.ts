@@ -3,7 +3,7 @@ import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { requireProject } from '../../kernel/errors.js';
 import type { Filter } from '../../ports/store.js';
 import { DEPS, type ReleaseDeps } from './deps.js';
-import type { Platform } from '../../formats/platform.js';
+import type { Platform } from '../../lib/formats/platform.js';
 import { ReleaseStamps } from './stamps.js';
 import { toReleaseView, type ReleaseView } from './view.js';
 import { findReadable, warned, type Warned } from '../../ports/store/left-out.js';

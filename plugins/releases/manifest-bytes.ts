@@ -1,6 +1,6 @@
 /** Builds manifests piece by piece, with a turn of the event loop between pieces: 200,000 files make 35 MB. */
 import { createHash } from 'node:crypto';
-import { formatManifestPieces, type ManifestInput } from '../../formats/manifest.js';
+import { formatManifestPieces, type ManifestInput } from '../../lib/formats/manifest.js';
 import { splitText } from '../../lib/text/pieces.js';
 import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 

@@ -1,6 +1,6 @@
 /** The documents that the plugin stores, and the words that it uses (contract 40). */
-import type { Runtime } from '../../formats/manifest.js';
-import type { Platform } from '../../formats/platform.js';
+import type { Runtime } from '../../lib/formats/manifest.js';
+import type { Platform } from '../../lib/formats/platform.js';
 import type { LeaseRow } from '../../lib/lease.js';
 import type { ReleaseHalted, ReleasePublished } from '../../ports/domain/releases.js';
 import type { ProcessOwner } from '../../ports/processes.js';

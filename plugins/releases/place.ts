@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { invalid, invalidQuery, type ServiceError } from '../../kernel/errors.js';
 import { normalizeVersion, isVersion, stripBuildMetadata } from '../../lib/versions.js';
-import { isPlatform, PLATFORMS, type Platform } from '../../formats/platform.js';
+import { isPlatform, PLATFORMS, type Platform } from '../../lib/formats/platform.js';
 
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** The longest version that is published: it names a directory. */

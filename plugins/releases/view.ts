@@ -3,7 +3,7 @@ import joi from 'joi';
 import { named, whole } from '../../kernel/contract.js';
 import { buildPackageUrl } from './asking/release-json.js';
 import type { ReleaseDoc } from './model.js';
-import { PLATFORMS } from '../../formats/platform.js';
+import { PLATFORMS } from '../../lib/formats/platform.js';
 
 const timestamp = joi.string().isoDate();
 

@@ -77,7 +77,7 @@ export const RULES: readonly Rule[] = [
     files: /^formats\/machine\.ts$/,
     project: [],
     packages: [NODE],
-    says: 'formats/machine.ts imports lib and node',
+    says: 'lib/formats/machine.ts imports lib and node',
   },
   {
     layer: 'formats',

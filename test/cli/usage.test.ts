@@ -1,6 +1,6 @@
 /** Arguments and options of commands. */
 import { expect } from 'chai';
-import { parse, UsageError } from '../../cli/usage.js';
+import { parse, UsageError } from '../../adapters/cli/usage.js';
 import type { CommandSpec } from '../../kernel/contract.js';
 
 const SPEC: CommandSpec = {

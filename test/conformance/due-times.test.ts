@@ -13,8 +13,8 @@ import { RetryTimes } from '../../plugins/webhooks/deliveries/retry-times.js';
 import type { Delivery } from '../../plugins/webhooks/model/delivery.js';
 import type { Webhook } from '../../plugins/webhooks/model/webhook.js';
 import type { Collection, Doc } from '../../ports/store.js';
-import { ManualClock } from '../../testing/clock.js';
-import { RecordingLog } from '../../testing/fakes.js';
+import { ManualClock } from '../kit/clock.js';
+import { RecordingLog } from '../kit/fakes.js';
 
 const WAIT_MS = 10_000;
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writtenTable } from '../../cli/table.js';
+import { writtenTable } from '../../adapters/cli/table.js';
 import { packageRoot } from '../../config/load.js';
 import { TestService } from '../support/service.js';
 

@@ -3,8 +3,8 @@ import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign, type Key
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { FILE_CARRIERS } from '../support/license-carriers.js';
-import { verifyLicenseFile } from '../../formats/license-file.js';
-import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../formats/license-text.js';
+import { verifyLicenseFile } from '../../lib/formats/license-file.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../lib/formats/license-text.js';
 
 const file = new URL('../fixtures/vectors/license-files.json', import.meta.url);
 

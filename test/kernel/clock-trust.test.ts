@@ -4,7 +4,7 @@ import { definePlugin } from '../../kernel/contract.js';
 import { ClockTrust } from '../../kernel/system/clock-trust.js';
 import { DAY_MS, HOUR_MS, isoOf, MINUTE_MS } from '../../lib/time.js';
 import type { DocumentStore } from '../../ports/store.js';
-import { boot, ManualClock, RecordingLog } from '../../testing/index.js';
+import { boot, ManualClock, RecordingLog } from '../kit/index.js';
 import { PluginStores } from '../support/stores.js';
 
 const STORES = new PluginStores('kernel', []);

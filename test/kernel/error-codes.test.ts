@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../config/load.js';
 import { definePlugin, refusals, refuse, ServiceError, type Plugin, type RouteSpec } from '../../kernel/contract.js';
-import { boot, type TestService } from '../../testing/index.js';
+import { boot, type TestService } from '../kit/index.js';
 import { rejection } from '../harness.js';
 
 const ERRORS = { oncall_overlap: [409, 'Another shift has this time.'] } as const;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { InProcessEvents } from '../../kernel/events.js';
 import type { DomainEvent } from '../../ports/events.js';
-import { RecordingLog } from '../../testing/fakes.js';
+import { RecordingLog } from '../kit/fakes.js';
 
 const event = (name = 'bug.created'): DomainEvent => ({
   id: 'evt_1',

@@ -5,7 +5,7 @@ import { LOCK_MS, Locks } from '../../kernel/locks.js';
 import type { LeaseRow } from '../../lib/lease.js';
 import type { ProcessOwner, Processes } from '../../ports/processes.js';
 import type { DocumentStore } from '../../ports/store.js';
-import { boot, FakeIds, ManualClock, MemoryStore, RecordingLog } from '../../testing/index.js';
+import { boot, FakeIds, ManualClock, MemoryStore, RecordingLog } from '../kit/index.js';
 import { rejection, until } from '../harness.js';
 import { PluginStores } from '../support/stores.js';
 

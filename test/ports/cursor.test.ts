@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { toAfterFilters, decodeCursor, encodeCursor, resolvePageLimit, toPage } from '../../ports/cursor.js';
 import { compareDocs, matches, toTotalSort, getPathValue } from '../../ports/document.js';
 import { InvalidCursor, type Doc, type Scalar } from '../../ports/store.js';
-import { arbitraryDoc, arbitrarySort } from '../../testing/contracts/arbitraries.js';
+import { arbitraryDoc, arbitrarySort } from '../kit/contracts/arbitraries.js';
 
 describe('cursors', () => {
   it('the stretches after a row are exactly the rows after it, in order', () => {

@@ -2,8 +2,8 @@
  * The command line in the process of its test: what a command does and says, for a tenth of what a start of the program
  * costs. That `aos` itself says and does the same, a few starts of each of these tests show (`aos` of service.ts).
  */
-import { EXIT, printFailure, printResult } from '../../cli/output.js';
-import { parse } from '../../cli/usage.js';
+import { EXIT, printFailure, printResult } from '../../adapters/cli/output.js';
+import { parse } from '../../adapters/cli/usage.js';
 import { loadConfig } from '../../config/load.js';
 import type { CommandSpec } from '../../kernel/contract.js';
 import { compose } from '../../main.js';
@@ -11,12 +11,12 @@ import type { Finished } from './service.js';
 
 /** Not those that tell V8 that a start is over. */
 const COMMANDS: Readonly<Record<string, () => Promise<CommandSpec>>> = {
-  doctor: async () => (await import('../../cli/doctor.js')).doctor,
-  backup: async () => (await import('../../cli/moving.js')).backup,
-  restore: async () => (await import('../../cli/moving.js')).restore,
-  export: async () => (await import('../../cli/moving.js')).exportCommand,
-  import: async () => (await import('../../cli/moving.js')).importCommand,
-  'plugin new': async () => (await import('../../cli/plugin-new.js')).pluginNew,
+  doctor: async () => (await import('../../adapters/cli/doctor.js')).doctor,
+  backup: async () => (await import('../../adapters/cli/moving.js')).backup,
+  restore: async () => (await import('../../adapters/cli/moving.js')).restore,
+  export: async () => (await import('../../adapters/cli/moving.js')).exportCommand,
+  import: async () => (await import('../../adapters/cli/moving.js')).importCommand,
+  'plugin new': async () => (await import('../../adapters/cli/plugin-new.js')).pluginNew,
 };
 
 /** A start that fails; one that does not is stopped, with 0. */

@@ -4,7 +4,7 @@
  */
 import { crc32, deflateRawSync } from 'node:zlib';
 import { gzipOf, packageOf, paxHeader, paxRecord, TAR_END, tarEntry, tarHeader, tarOf } from './archives.js';
-import { PACKAGE_LIMITS, type PackageLimits } from '../../formats/archive.js';
+import { PACKAGE_LIMITS, type PackageLimits } from '../../lib/formats/archive.js';
 import { times } from './budget.js';
 
 export interface HostileArchive {

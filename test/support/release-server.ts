@@ -7,8 +7,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { formatManifest } from '../../formats/manifest.js';
-import type { Platform } from '../../formats/platform.js';
+import { formatManifest } from '../../lib/formats/manifest.js';
+import type { Platform } from '../../lib/formats/platform.js';
 import { compareVersions } from '../../lib/versions.js';
 import { tarOf } from './archives.js';
 

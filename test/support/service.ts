@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse } from '../../cli/usage.js';
+import { parse } from '../../adapters/cli/usage.js';
 import { loadConfig } from '../../config/load.js';
 import { compose, type Service } from '../../main.js';
 import { until } from '../harness.js';
@@ -13,7 +13,7 @@ import { isUsual, PASSWORD_COST, prepare, prepareKeys } from './prepared.js';
 import { within } from './within.js';
 import { watch } from './work.js';
 
-export const CLI = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
+export const CLI = fileURLToPath(new URL('../../adapters/cli/main.js', import.meta.url));
 /**
  * How the program is run: most starts here live for seconds. A service that works for minutes is several times slower
  * with these options: benchmarks set `asUsersRunIt`.

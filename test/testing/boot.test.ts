@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { joi, StoreConflict, type Plugin } from '../../kernel/contract.js';
 import { BUG_CREATED } from '../../ports/domain/bugs.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
-import { boot, contextFor, stub, type TestService } from '../../testing/index.js';
+import { boot, contextFor, stub, type TestService } from '../kit/index.js';
 import { rejection } from '../harness.js';
 import { chat, type ChatConfig, type Note } from './chat.js';
 

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { BUILTIN } from '../../main.js';
-import { boot, TestService as InMemory } from '../../testing/index.js';
+import { boot, TestService as InMemory } from '../kit/index.js';
 import { rejection } from '../harness.js';
 import { SHARED_KEY, TestService } from '../support/service.js';
 

@@ -3,7 +3,7 @@
  * that the archive is whole: every entry has the hash that the last one names, and there is no other.
  */
 import { createReadStream } from 'node:fs';
-import { readPackage, UnsafePackage, type FileEntry } from '../../../formats/archive.js';
+import { readPackage, UnsafePackage, type FileEntry } from '../../../lib/formats/archive.js';
 import { codeOf } from '../files.js';
 import { HASHES_ENTRY, HEAD_ENTRY, headOf, parsed, type ArchiveHead, type ArchiveKind } from './head.js';
 import { ArchiveRejected } from './rejected.js';

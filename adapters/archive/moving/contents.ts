@@ -4,7 +4,7 @@
  * (docs/archives.md).
  */
 import { createHash, type Hash } from 'node:crypto';
-import { formatCanonicalJson, type JsonValue } from '../../../formats/canonical-json.js';
+import { formatCanonicalJson, type JsonValue } from '../../../lib/formats/canonical-json.js';
 import { withBytes } from '../../../ports/document.js';
 import type { Doc } from '../../../ports/store.js';
 import { parsed } from '../container/head.js';

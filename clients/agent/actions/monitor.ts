@@ -6,7 +6,7 @@
 import { hostname } from 'node:os';
 import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from '../system/files.js';
-import { detectMachinePlatform } from '../../../formats/machine.js';
+import { detectMachinePlatform } from '../../../lib/formats/machine.js';
 import { cronLine, readCrontab, withLine, writeCrontab } from '../monitoring/crontab.js';
 import { openFolder, writeFiles } from '../monitoring/folder.js';
 import { checkCurl, sendHeartbeat } from '../monitoring/heartbeat.js';

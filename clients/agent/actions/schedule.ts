@@ -4,8 +4,8 @@
  */
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { detectMachinePlatform } from '../../../formats/machine.js';
-import { isPlatform } from '../../../formats/platform.js';
+import { detectMachinePlatform } from '../../../lib/formats/machine.js';
+import { isPlatform } from '../../../lib/formats/platform.js';
 import { AgentFailure } from '../exit.js';
 import { Layout } from '../layout.js';
 import { below } from '../options/address.js';

@@ -3,8 +3,8 @@
  * them.
  */
 import { compareVersions } from '../../../lib/versions.js';
-import { deriveMachineId } from '../../../formats/machine-id.js';
-import { detectMachinePlatform } from '../../../formats/machine.js';
+import { deriveMachineId } from '../../../lib/formats/machine-id.js';
+import { detectMachinePlatform } from '../../../lib/formats/machine.js';
 import { hasCrashed, rejectAfterCrash } from '../crash.js';
 import { AgentFailure, failureOf } from '../exit.js';
 import { carrySettingsOver } from '../settings/carry-over.js';

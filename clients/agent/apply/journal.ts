@@ -6,7 +6,7 @@
 import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isVersion } from '../../../lib/versions.js';
-import { findPathFault } from '../../../formats/path-policy.js';
+import { findPathFault } from '../../../lib/formats/path-policy.js';
 import { codeOf } from '../exit.js';
 import { syncDirectory } from '../system/files.js';
 import type { Layout } from '../layout.js';

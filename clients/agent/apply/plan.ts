@@ -6,9 +6,9 @@
 import type { Stats } from 'node:fs';
 import { access, readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path/posix';
-import { createGlobMatcher } from '../../../formats/globs.js';
-import type { ReleaseManifest, ManifestFile } from '../../../formats/manifest.js';
-import { nameKey, findPathFault } from '../../../formats/path-policy.js';
+import { createGlobMatcher } from '../../../lib/formats/globs.js';
+import type { ReleaseManifest, ManifestFile } from '../../../lib/formats/manifest.js';
+import { nameKey, findPathFault } from '../../../lib/formats/path-policy.js';
 import { AgentFailure } from '../exit.js';
 import { hashOf, look } from '../system/files.js';
 import { OWN_FOLDER, type Layout } from '../layout.js';

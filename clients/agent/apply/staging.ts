@@ -6,8 +6,8 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { UnsafePackage, readPackage, type FileEntry } from '../../../formats/archive.js';
-import type { ReleaseManifest } from '../../../formats/manifest.js';
+import { UnsafePackage, readPackage, type FileEntry } from '../../../lib/formats/archive.js';
+import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
 import { AgentFailure } from '../exit.js';
 import { eachOf, syncDirectory, syncFile } from '../system/files.js';
 import type { Layout } from '../layout.js';

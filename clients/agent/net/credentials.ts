@@ -1,6 +1,6 @@
 /** HTTP Basic for the release store (contract 40, access files; specification, "Release store"). */
 import { createHash } from 'node:crypto';
-import { getCredentialName } from '../../../formats/license-key.js';
+import { getCredentialName } from '../../../lib/formats/license-key.js';
 import type { CheckedOptions } from '../options.js';
 import { askPassword } from '../secrets.js';
 

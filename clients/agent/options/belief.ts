@@ -11,7 +11,7 @@ import { checkAncestors } from '../system/parents.js';
 import { AgentFailure } from '../exit.js';
 import { look, ON_WINDOWS, withFile } from '../system/files.js';
 import { Layout } from '../layout.js';
-import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
+import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
 import { readConfig, type ConfigFile } from './config-file.js';
 import { LEADING, SLUG, type OptionName } from './table.js';
 import { fromFile, type Values } from './values.js';

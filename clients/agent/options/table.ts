@@ -2,7 +2,7 @@
  * Every option by its name: on the command line, as a variable, and in a configuration file (specification,
  * "Command-line interfaces").
  */
-import { PLATFORMS } from '../../../formats/platform.js';
+import { PLATFORMS } from '../../../lib/formats/platform.js';
 
 export const ACTIONS = ['update', 'install', 'configure', 'monitor', 'recover', 'schedule'] as const;
 export type Action = (typeof ACTIONS)[number];

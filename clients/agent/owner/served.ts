@@ -5,7 +5,7 @@
 import { AgentFailure } from '../exit.js';
 import type { Action } from '../options/table.js';
 import { isInteractive } from '../prompts.js';
-import { isPackageUrl } from '../../../formats/platform.js';
+import { isPackageUrl } from '../../../lib/formats/platform.js';
 import { below } from '../options/address.js';
 import type { Package } from '../net/network.js';
 import type { SetupPath } from '../net/session.js';

@@ -5,7 +5,7 @@
 import { look } from '../system/files.js';
 import { readFile } from 'node:fs/promises';
 import { printable } from '../../../lib/text/printable.js';
-import type { ReleaseManifest } from '../../../formats/manifest.js';
+import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
 import type { Agent } from '../update/installation.js';
 import type { Layout } from '../layout.js';
 import { installCommand } from './advice.js';

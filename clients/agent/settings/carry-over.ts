@@ -3,7 +3,7 @@
  * wrote into a file of the package survive an update. Works on the staged copies, before anything is replaced.
  */
 import { chown, readFile, writeFile } from 'node:fs/promises';
-import type { ReleaseManifest } from '../../../formats/manifest.js';
+import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
 import { setMode } from '../apply/apply.js';
 import { isPreservedBy, type Carried } from '../apply/plan.js';
 import { AgentFailure } from '../exit.js';

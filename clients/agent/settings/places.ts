@@ -1,8 +1,8 @@
 /** Where the locations of setup.json lie, and which files of them may be written (contract 90, setup.json). */
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { findPathFault } from '../../../formats/path-policy.js';
-import { namesSystemDirectory } from '../../../formats/system-names.js';
+import { findPathFault } from '../../../lib/formats/path-policy.js';
+import { namesSystemDirectory } from '../../../lib/formats/system-names.js';
 import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from '../system/files.js';
 import { isElevated } from '../system/windows.js';

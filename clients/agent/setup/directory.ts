@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
+import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
 import { checkAncestors } from '../system/parents.js';
 import { codeOf, AgentFailure } from '../exit.js';
 import { look } from '../system/files.js';

@@ -3,14 +3,14 @@
  * is pinned; another is taken over only through a chain of predecessors that begins with the pinned one, and never back
  * again.
  */
-import { KeyRefused } from '../../../formats/public-key.js';
+import { KeyRefused } from '../../../lib/formats/public-key.js';
 import {
   chainLeadsFrom,
   isSignedBy,
   readPublicKey,
   type Predecessor,
   type VerifyingKey,
-} from '../../../formats/signature.js';
+} from '../../../lib/formats/signature.js';
 import { AgentFailure } from '../exit.js';
 import type { TrustState } from './state.js';
 

@@ -1,10 +1,10 @@
 /** From what a server or a folder offers to a release that may be installed: each comparison of contract 90, update. */
 import { createHash } from 'node:crypto';
 import { compareVersions } from '../../../lib/versions.js';
-import { readFreshness, findFreshnessFault } from '../../../formats/freshness.js';
-import { differsFrom, ManifestInvalid, readManifest, type ReleaseManifest } from '../../../formats/manifest.js';
-import { isPlatform } from '../../../formats/platform.js';
-import { isSignedBy, type VerifyingKey } from '../../../formats/signature.js';
+import { readFreshness, findFreshnessFault } from '../../../lib/formats/freshness.js';
+import { differsFrom, ManifestInvalid, readManifest, type ReleaseManifest } from '../../../lib/formats/manifest.js';
+import { isPlatform } from '../../../lib/formats/platform.js';
+import { isSignedBy, type VerifyingKey } from '../../../lib/formats/signature.js';
 import { AgentFailure } from '../exit.js';
 
 export interface SignedStatement {

@@ -11,7 +11,7 @@ import { planUpdate, type Carried } from '../apply/plan.js';
 import { probe } from '../apply/probe.js';
 import { finish, reportKept, rollBack } from '../apply/recover.js';
 import { stage } from '../apply/staging.js';
-import type { ReleaseManifest } from '../../../formats/manifest.js';
+import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
 import { AgentFailure, failureOf } from '../exit.js';
 import { look } from '../system/files.js';
 import { sha256Of, type VerifiedRelease } from '../trust/verified.js';

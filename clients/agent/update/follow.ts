@@ -3,7 +3,7 @@
  * which an update and an installation get what they bring.
  */
 import { rm } from 'node:fs/promises';
-import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
+import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
 import { printable } from '../../../lib/text/printable.js';
 import { below } from '../options/address.js';
 import { download, OtherBytes, readSmall } from '../net/download.js';

@@ -11,7 +11,7 @@ import { prepare, recover, type Recovered } from '../apply/recover.js';
 import { codeOf, AgentFailure } from '../exit.js';
 import type { Hooks } from '../hooks.js';
 import { Layout, OWN_FOLDER } from '../layout.js';
-import { MAX_MANIFEST_BYTES, type ReleaseManifest } from '../../../formats/manifest.js';
+import { MAX_MANIFEST_BYTES, type ReleaseManifest } from '../../../lib/formats/manifest.js';
 import type { Network } from '../net/network.js';
 import type { CheckedOptions } from '../options.js';
 import type { Output } from '../output.js';

@@ -4,8 +4,8 @@
  */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
-import { readPublicKey, type VerifyingKey } from '../../../formats/signature.js';
+import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
+import { readPublicKey, type VerifyingKey } from '../../../lib/formats/signature.js';
 import { codeOf, AgentFailure } from '../exit.js';
 import { hashOf } from '../system/files.js';
 import { judgeSignature, releaseKey } from '../trust/keys.js';

@@ -14,7 +14,7 @@ import {
   type VerifiedRelease,
   type SignedStatement,
 } from '../trust/verified.js';
-import type { VerifyingKey } from '../../../formats/signature.js';
+import type { VerifyingKey } from '../../../lib/formats/signature.js';
 import type { Installation } from './installation.js';
 import type { CheckAnswer, ManifestPlace, Offered, UpdateQuestion, UpdateServer } from './server.js';
 

@@ -1,5 +1,5 @@
 /** `--restart`: what was stopped for an update is started after it, whether it was committed or taken back. */
-import type { ReleaseManifest } from '../../../formats/manifest.js';
+import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
 import type { Agent } from './installation.js';
 import { startEntry } from './service.js';
 import { endsWithin } from './wait.js';

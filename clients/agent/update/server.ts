@@ -4,8 +4,8 @@
  * of our JSON is another server's, a proxy's say, and exit 8.
  */
 import { compareVersions, isVersion } from '../../../lib/versions.js';
-import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
-import { isPackageUrl } from '../../../formats/platform.js';
+import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
+import { isPackageUrl } from '../../../lib/formats/platform.js';
 import { AgentFailure } from '../exit.js';
 import { below } from '../options/address.js';
 import { errorText, type JsonAnswer } from '../net/http.js';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmod, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { detectMachinePlatform } from '../../../formats/machine.js';
+import { detectMachinePlatform } from '../../../lib/formats/machine.js';
 import { stop } from '../service.js';
 
 const DIST = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');

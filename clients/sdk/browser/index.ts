@@ -2,15 +2,15 @@
 export { createClient } from './client.js';
 export type { CommonClient as Client } from '../client.js';
 export { verifyLicenseFile } from './license-file.js';
-export { KeyRefused } from '../../../formats/public-key.js';
+export { KeyRefused } from '../../../lib/formats/public-key.js';
 export type {
   LicenseFault,
   LicenseFileChecks,
   LicenseFileResult,
   LicensePayload,
-} from '../../../formats/license-text.js';
-export type { LicenseStatus } from '../../../formats/license-status.js';
-export type { Platform } from '../../../formats/platform.js';
+} from '../../../lib/formats/license-text.js';
+export type { LicenseStatus } from '../../../lib/formats/license-status.js';
+export type { Platform } from '../../../lib/formats/platform.js';
 export type { BugReport, BugReported } from '../bugs.js';
 export type { ErrorReportFields as ErrorReport } from '../errors/report.js';
 export type { Reported } from '../errors/sender.js';

@@ -3,7 +3,7 @@
  * document's.
  */
 import type { webcrypto } from 'node:crypto';
-import { decodeCanonicalBase64 } from '../../../formats/base64.js';
+import { decodeCanonicalBase64 } from '../../../lib/formats/base64.js';
 import {
   parseAnswerClaim,
   parseFileClaim,
@@ -16,9 +16,9 @@ import {
   type LicenseFileChecks,
   type LicenseFileResult,
   type LicenseRequest,
-} from '../../../formats/license-text.js';
+} from '../../../lib/formats/license-text.js';
 import { keysFollowed, type KeyChain } from '../key-chain.js';
-import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from '../../../formats/public-key.js';
+import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from '../../../lib/formats/public-key.js';
 
 /** @throws TypeError on a page that came without https, which has no WebCrypto */
 function webCrypto(): webcrypto.SubtleCrypto {

@@ -1,6 +1,6 @@
 /** The client in Node: with files, an update agent to start, and packages to download. */
-import { getConfiguredMachineId } from '../../../formats/machine.js';
-import { readPublicKey } from '../../../formats/signature.js';
+import { getConfiguredMachineId } from '../../../lib/formats/machine.js';
+import { readPublicKey } from '../../../lib/formats/signature.js';
 import { CommonClient } from '../client.js';
 import { contextOf, type Context } from '../context.js';
 import { settingsOf, type ClientOptions as CommonOptions } from '../options.js';

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { deriveMachineId } from '../../../formats/machine-id.js';
-import { isInContainer, readSystemId } from '../../../formats/machine.js';
+import { deriveMachineId } from '../../../lib/formats/machine-id.js';
+import { isInContainer, readSystemId } from '../../../lib/formats/machine.js';
 import type { MachineIdentity } from '../host.js';
 import { removeFile } from './files.js';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Reply, text, type RouteSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { toActivationView } from '../model/view.js';
-import type { LicenseStatus } from '../../../formats/license-status.js';
+import type { LicenseStatus } from '../../../lib/formats/license-status.js';
 import { MESSAGES } from '../online/judgement.js';
 import type { Deactivation, MachineDetails, LicenseValidator, ValidationRequest } from '../online/online.js';
 import { deactivateBody, fileBody, validateBody, noKeyInQuery, noQuery, validateQuery } from '../online/questions.js';

@@ -4,7 +4,7 @@ import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
 import { keyHash, productField, timestamp } from '../model/fields.js';
 import { STATES } from '../model/states.js';
 import { ACTIVATION_STATES } from '../model/documents.js';
-import { LICENSE_STATUSES } from '../../../formats/license-status.js';
+import { LICENSE_STATUSES } from '../../../lib/formats/license-status.js';
 import { REJECTION_REASONS } from '../online/online.js';
 import { optionalLine } from '../online/questions.js';
 

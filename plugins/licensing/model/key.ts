@@ -3,9 +3,9 @@
  * check character detects every wrong character and every exchange of two neighbours. Pure.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { normalizeLicenseKey } from '../../../formats/license-key.js';
+import { normalizeLicenseKey } from '../../../lib/formats/license-key.js';
 
-export { normalizeLicenseKey, getCredentialName } from '../../../formats/license-key.js';
+export { normalizeLicenseKey, getCredentialName } from '../../../lib/formats/license-key.js';
 
 /** The digits of GF(32), in order: without 0, 1, I and O, which people confuse. */
 export const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';

@@ -1,5 +1,5 @@
 /** Judges a license before its machine is looked at (contract 50). Pure. */
-import type { LicenseStatus } from '../../../formats/license-status.js';
+import type { LicenseStatus } from '../../../lib/formats/license-status.js';
 import { getLicenseState } from '../model/states.js';
 import type { LicenseDoc } from '../model/documents.js';
 

@@ -5,7 +5,7 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
-import type { LicenseStatus } from '../../../formats/license-status.js';
+import type { LicenseStatus } from '../../../lib/formats/license-status.js';
 import { normalizeLicenseKey, isKey, hashKey } from '../model/key.js';
 import { KeyedLicenses } from '../licenses/keyed-licenses.js';
 import { Licenses } from '../licenses/licenses.js';

@@ -1,5 +1,5 @@
 /** What a machine is told about its place: the state of the answer, and the `activation` that stands in it. */
-import type { LicenseStatus } from '../../../formats/license-status.js';
+import type { LicenseStatus } from '../../../lib/formats/license-status.js';
 import type { LicensedMachines, Machine, Seat } from '../machines/machines.js';
 import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
 

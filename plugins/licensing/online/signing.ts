@@ -1,6 +1,6 @@
 /** Signs answers and files with `security.license_key`; each names its key (contract 50, validate and `.lic`). */
-import { formatCanonicalJson, type JsonValue } from '../../../formats/canonical-json.js';
-import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../formats/license-text.js';
+import { formatCanonicalJson, type JsonValue } from '../../../lib/formats/canonical-json.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../lib/formats/license-text.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { PublicKey } from '../../../ports/signer.js';

@@ -6,7 +6,7 @@ import { LICENSE_WATCHERS, LICENSES } from '../../../ports/domain/licensing.js';
 import { RUNTIME } from '../../../ports/domain/system.js';
 import type { ReleasesConfig } from '../config.js';
 import type { ReleaseServices } from '../services.js';
-import { isPlatform } from '../../../formats/platform.js';
+import { isPlatform } from '../../../lib/formats/platform.js';
 import { isVersion } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
 import { getReleaseId } from '../place.js';

@@ -6,7 +6,7 @@ import { inject, injectable, text, type Reply, type SharedBytes } from '../../..
 import { notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
-import type { Platform } from '../../../formats/platform.js';
+import type { Platform } from '../../../lib/formats/platform.js';
 import { getLatest, selectOffer } from './channel-releases.js';
 import { ReleaseIndex, type ShownChannel } from './release-index.js';
 

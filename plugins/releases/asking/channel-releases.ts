@@ -4,7 +4,7 @@
  */
 import { normalizeVersion, compareVersions } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
-import { PLATFORMS, type Platform } from '../../../formats/platform.js';
+import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
 import { isSelected } from './rollout.js';
 
 /** The fields of a release that answers depend on. */

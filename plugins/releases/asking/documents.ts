@@ -3,7 +3,7 @@
  * Pure.
  */
 import { DAY_MS, isoOf } from '../../../lib/time.js';
-import { PLATFORMS, type Platform } from '../../../formats/platform.js';
+import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
 import { isOpen, getLatest, type ChannelReleases } from './channel-releases.js';
 
 /** A statement holds for this long. */

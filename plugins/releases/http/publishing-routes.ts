@@ -4,7 +4,7 @@ import { invalid } from '../../../kernel/errors.js';
 import { compareVersions } from '../../../lib/versions.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { checkCanChange } from '../lists.js';
-import type { Platform } from '../../../formats/platform.js';
+import type { Platform } from '../../../lib/formats/platform.js';
 import { checkChannel, checkPlatform, checkVersion, SLUG } from '../place.js';
 import type { SelectedRelease } from '../publishing/changes.js';
 import { MAX_NOTES_BYTES } from '../publishing/package-intake.js';

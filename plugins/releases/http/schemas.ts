@@ -1,7 +1,7 @@
 /** Shapes of the update service's requests and answers (contract 40). */
 import joi from 'joi';
 import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
-import { PLATFORMS } from '../../../formats/platform.js';
+import { PLATFORMS } from '../../../lib/formats/platform.js';
 import { MAX_QUERY_VERSION_LENGTH } from '../place.js';
 import { platformShape, releaseShape } from '../view.js';
 

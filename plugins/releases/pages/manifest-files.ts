@@ -2,7 +2,7 @@
  * Reads the first files of a manifest without parsing all of it: 200,000 files are megabytes of JSON. The service wrote
  * the text, so the order of its members is known, and quotation marks within paths are escaped. Pure.
  */
-import type { ManifestFile } from '../../../formats/manifest.js';
+import type { ManifestFile } from '../../../lib/formats/manifest.js';
 
 const LIST = '"files":[';
 const NEXT = ',{"path":';

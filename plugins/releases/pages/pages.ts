@@ -10,10 +10,10 @@ import {
   type Problem,
 } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
-import type { ManifestFile } from '../../../formats/manifest.js';
+import type { ManifestFile } from '../../../lib/formats/manifest.js';
 import { listFirstFiles } from './manifest-files.js';
 import type { ReleaseDoc } from '../model.js';
-import { PLATFORMS, type Platform } from '../../../formats/platform.js';
+import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
 import { checkChannel } from '../place.js';
 import type { ReleaseServices } from '../services.js';
 import { listShownCommits } from './commits.js';

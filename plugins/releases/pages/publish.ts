@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { Redirect, Reply, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
-import { PLATFORMS } from '../../../formats/platform.js';
+import { PLATFORMS } from '../../../lib/formats/platform.js';
 import { formatSentence } from '../../../lib/sentence.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { checkChannel, checkPlatform, checkVersion } from '../place.js';

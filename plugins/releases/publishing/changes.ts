@@ -1,11 +1,11 @@
 /** Changes published releases: withdraw, roll out, promote to another channel (contract 40, publishing). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
-import type { ReleaseManifest } from '../../../formats/manifest.js';
+import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
 import { StoredManifests } from '../asking/manifest-texts.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { toStorePath, type ReleaseDoc } from '../model.js';
-import type { Platform } from '../../../formats/platform.js';
+import type { Platform } from '../../../lib/formats/platform.js';
 import { getReleaseId } from '../place.js';
 import { Finisher } from './finisher.js';
 import { ProductLock } from './product-lock.js';

@@ -5,7 +5,7 @@
 import joi from 'joi';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
-import { normalizeGlob, findUnsupportedGlob } from '../../../formats/globs.js';
+import { normalizeGlob, findUnsupportedGlob } from '../../../lib/formats/globs.js';
 import { listUnknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
 import { findLiveTokenFields } from '../../../ports/domain/live-tokens.js';
 import type { UploadedBody } from '../../../ports/http.js';
@@ -13,8 +13,8 @@ import { PackageRejected, PackageTooLarge, DiskFull, type StagedPackage } from '
 import { MIN_FREE_BYTES } from '../config.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { createReleaseError } from '../errors.js';
-import type { Platform } from '../../../formats/platform.js';
-import type { Runtime } from '../../../formats/manifest.js';
+import type { Platform } from '../../../lib/formats/platform.js';
+import type { Runtime } from '../../../lib/formats/manifest.js';
 import type { PackageFacts } from './publisher.js';
 
 export const MAX_NOTES_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 /** What a publish warns about, although it is allowed (contract 40, amendments). Pure. */
 import { compareVersions } from '../../../lib/versions.js';
-import { createGlobMatcher } from '../../../formats/globs.js';
+import { createGlobMatcher } from '../../../lib/formats/globs.js';
 import type { PackagedFile } from '../../../ports/release-store.js';
 import type { ReleaseDoc } from '../model.js';
 

@@ -11,7 +11,7 @@ import { StoredManifests } from '../asking/manifest-texts.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { buildManifest } from '../manifest-bytes.js';
 import { toStorePath, type ReleaseDoc, type ReleaseFields } from '../model.js';
-import type { Platform } from '../../../formats/platform.js';
+import type { Platform } from '../../../lib/formats/platform.js';
 import { getReleaseId } from '../place.js';
 import { Finisher } from './finisher.js';
 import { ProductLock } from './product-lock.js';

@@ -6,7 +6,7 @@ import { StoreConflict, type Filter, type Page, type Update } from '../../../por
 import { ReleaseIndex } from '../asking/release-index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
-import { PLATFORMS } from '../../../formats/platform.js';
+import { PLATFORMS } from '../../../lib/formats/platform.js';
 import { getReleaseId } from '../place.js';
 import { ReleaseStamps } from '../stamps.js';
 

@@ -6,8 +6,8 @@ import { StoreJobRepository } from '../../../adapters/agenda/repository.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { DAY_MS, HOUR_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
-import { ManualClock } from '../../../testing/clock.js';
-import { RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
+import { RecordingLog } from '../../kit/fakes.js';
 
 const NAME = 'test.tick';
 const LEASE_MS = 61_000;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Job } from 'agenda';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { Collection, Doc, Update } from '../../../ports/store.js';
-import { COLLECTIONS, makeJobs, until } from '../../../testing/contracts/jobs/harness.js';
+import { COLLECTIONS, makeJobs, until } from '../../kit/contracts/jobs/harness.js';
 
 /** Holds every write that ends a lock until `release`. */
 class SlowEnds extends MemoryStore {

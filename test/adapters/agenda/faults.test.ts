@@ -8,8 +8,8 @@ import { StoreFaultLog } from '../../../adapters/node/store-fault-log.js';
 import { RepeatedLines } from '../../../lib/text/repeated-lines.js';
 import type { Logger } from '../../../ports/logger.js';
 import { StoreUnavailable, type Collection, type Doc } from '../../../ports/store.js';
-import { COLLECTIONS, FAST, until } from '../../../testing/contracts/jobs/harness.js';
-import { ManualClock } from '../../../testing/clock.js';
+import { COLLECTIONS, FAST, until } from '../../kit/contracts/jobs/harness.js';
+import { ManualClock } from '../../kit/clock.js';
 
 /** Rejects queries while it is away, and counts them. */
 class AwayStore extends MemoryStore {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
-import { jobsContract } from '../../../testing/contracts/jobs.js';
-import { COLLECTIONS, type JobsEngine } from '../../../testing/contracts/jobs/harness.js';
+import { jobsContract } from '../../kit/contracts/jobs.js';
+import { COLLECTIONS, type JobsEngine } from '../../kit/contracts/jobs/harness.js';
 
 function memory(): JobsEngine {
   let store = new MemoryStore();

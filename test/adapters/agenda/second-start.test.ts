@@ -6,7 +6,7 @@ import { isoOf } from '../../../lib/time.js';
 import type { Collection, Doc } from '../../../ports/store.js';
 import { JOBS_COLLECTION, type JobDoc } from '../../../adapters/agenda/job-document.js';
 import { JobRows } from '../../../adapters/agenda/job-rows.js';
-import { ManualClock } from '../../../testing/clock.js';
+import { ManualClock } from '../../kit/clock.js';
 
 const EVERY_MS = 60_000;
 

@@ -8,7 +8,7 @@ import { OWN_ACCESS } from '../../../adapters/fs/access-mode.js';
 import { correctModes } from '../../../adapters/fs/modes.js';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
 import { FileReplaced, FolderTaken, DiskFull } from '../../../ports/release-store.js';
-import { packageOf, piecesOf, releaseStoreContract } from '../../../testing/contracts/release-store.js';
+import { packageOf, piecesOf, releaseStoreContract } from '../../kit/contracts/release-store.js';
 import { rejection } from '../../harness.js';
 
 const PLACE = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };

@@ -1,5 +1,5 @@
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { storeContract } from '../../../testing/contracts/store.js';
+import { storeContract } from '../../kit/contracts/store.js';
 
 storeContract('memory', {
   async open() {

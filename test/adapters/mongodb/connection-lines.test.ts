@@ -1,8 +1,8 @@
 /** The log on a bad day says each thing once a minute (contract 95, a bad day). */
 import { expect } from 'chai';
 import { connectionLines } from '../../../adapters/mongodb/connection-lines.js';
-import { ManualClock } from '../../../testing/clock.js';
-import { RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
+import { RecordingLog } from '../../kit/fakes.js';
 
 describe('mongodb: log lines of an unavailable server', () => {
   it('are written once a minute with the number of omitted lines', () => {

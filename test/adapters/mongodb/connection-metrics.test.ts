@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { connectionMetrics } from '../../../adapters/mongodb/connection-metrics.js';
 import { PrometheusMetrics } from '../../../adapters/node/metrics.js';
-import { ManualClock } from '../../../testing/clock.js';
+import { ManualClock } from '../../kit/clock.js';
 
 describe('metrics of the connection to MongoDB', () => {
   it('report whether it responds, when it last did, and the duration of operations', async () => {

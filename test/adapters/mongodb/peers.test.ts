@@ -4,8 +4,8 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { Peers } from '../../../adapters/mongodb/peers.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { StoreUnavailable, type Collection, type Doc } from '../../../ports/store.js';
-import { ManualClock } from '../../../testing/clock.js';
-import { RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
+import { RecordingLog } from '../../kit/fakes.js';
 
 class AwayStore extends MemoryStore {
   away = false;

@@ -14,7 +14,7 @@ import {
 } from '../../../adapters/mongodb/translate.js';
 import { applyUpdate, matches, toPlainUpdate } from '../../../ports/document.js';
 import type { Doc, Json, Update } from '../../../ports/store.js';
-import { arbitraryDoc, arbitraryFilter, arbitraryUpdate } from '../../../testing/contracts/arbitraries.js';
+import { arbitraryDoc, arbitraryFilter, arbitraryUpdate } from '../../kit/contracts/arbitraries.js';
 import { holds, updated } from './support/interpreter.js';
 
 describe('translation to MongoDB', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RandomIds } from '../../../adapters/node/ids.js';
-import { ManualClock } from '../../../testing/clock.js';
+import { ManualClock } from '../../kit/clock.js';
 
 describe('RandomIds', () => {
   it('makes UUIDv7 with the time of the clock', () => {

@@ -7,7 +7,7 @@ import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { each } from '../../../lib/paging.js';
 import { StoreDamaged, type Collection, type CollectionSpec, type Doc } from '../../../ports/store.js';
-import { rejection } from '../../../testing/contracts/fixture.js';
+import { rejection } from '../../kit/contracts/fixture.js';
 
 interface Row extends Doc {
   n: number;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDriver } from '../../../adapters/sqlite/driver/open.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
-import { rejection } from '../../../testing/contracts/fixture.js';
+import { rejection } from '../../kit/contracts/fixture.js';
 
 describe('sqlite, layouts', () => {
   let path = '';

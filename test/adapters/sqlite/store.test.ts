@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
-import { storeContract } from '../../../testing/contracts/store.js';
+import { storeContract } from '../../kit/contracts/store.js';
 import { times } from '../../support/budget.js';
 
 /** As the service has it, and as a command has it: the caller's thread does all. */

@@ -9,8 +9,8 @@ import { createClient } from '../../../clients/sdk/index.js';
 import { nodeHost } from '../../../clients/sdk/node/host.js';
 import { settingsOf } from '../../../clients/sdk/options.js';
 import { identifyMachine, type MachineSources } from '../../../clients/sdk/node/machine.js';
-import { deriveMachineId } from '../../../formats/machine-id.js';
-import { getConfiguredMachineId, isInContainer } from '../../../formats/machine.js';
+import { deriveMachineId } from '../../../lib/formats/machine-id.js';
+import { getConfiguredMachineId, isInContainer } from '../../../lib/formats/machine.js';
 import { FakeServer, folder, json, removeFolder } from './server.js';
 
 const SYSTEM_ID = '0123456789abcdef0123456789abcdef';

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { verifyLicenseFile } from '../../../formats/license-file.js';
+import { verifyLicenseFile } from '../../../lib/formats/license-file.js';
 import { useBrowser } from './use-browser.js';
 
 const KEY = /[2-9A-HJ-NP-Z]{5}(?:-[2-9A-HJ-NP-Z]{5}){4}/;

@@ -11,7 +11,7 @@ import { loadConfig } from '../../../config/load.js';
 import { writeExport } from '../../../adapters/archive/moving/export.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { compose } from '../../../main.js';
-import { verify } from '../../../moving.js';
+import { verify } from '../../../config/compose/data-transfer.js';
 import type { Doc } from '../../../ports/store.js';
 import { rejection } from '../../harness.js';
 import { times } from '../../support/budget.js';

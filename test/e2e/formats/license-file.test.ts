@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { LICENSE_FILE_SIGNED } from '../../../formats/license-text.js';
+import { LICENSE_FILE_SIGNED } from '../../../lib/formats/license-text.js';
 
 const run = promisify(execFile);
 const source = new URL('../../fixtures/vectors/license-files.json', import.meta.url);

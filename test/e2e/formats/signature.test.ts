@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { readPublicKey } from '../../../formats/signature.js';
+import { readPublicKey } from '../../../lib/formats/signature.js';
 
 describe('public keys', () => {
   it('have the key id that openssl computes', () => {

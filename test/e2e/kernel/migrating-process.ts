@@ -3,7 +3,7 @@ import { appendFile } from 'node:fs/promises';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import type { Plugin } from '../../../kernel/contract.js';
 import { harness } from '../../harness.js';
-import { FakeIds } from '../../../testing/fakes.js';
+import { FakeIds } from '../../kit/fakes.js';
 
 const [file = '', log = ''] = process.argv.slice(2);
 

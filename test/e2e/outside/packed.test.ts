@@ -98,7 +98,7 @@ describe('the packed service', function () {
       'dist/web/assets/aos.css',
       'docs/plugins.md',
       'examples/on-call/src/plugin.ts',
-      'templates/plugin/ts/src/plugin.ts',
+      'adapters/cli/templates/plugin/ts/src/plugin.ts',
       'web/README.md',
     ]);
     expect(files.filter((file) => /^dist\/test\/|\.map$/.test(file))).to.deep.equal([]);

@@ -6,9 +6,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { ownCommands, OWN } from '../../../cli/own.js';
-import { askedTable } from '../../../cli/asked-table.js';
-import { writtenTable } from '../../../cli/table.js';
+import { ownCommands, OWN } from '../../../adapters/cli/own.js';
+import { askedTable } from '../../../adapters/cli/asked-table.js';
+import { writtenTable } from '../../../adapters/cli/table.js';
 import { pluginsAreNamed } from '../../../config/plugins-named.js';
 import { projectRoot } from '../../architecture/tree.js';
 import { aos, CLI, serviceEnv } from '../../support/service.js';
@@ -81,7 +81,7 @@ describe('the table of commands', function () {
       const [report = ''] = await readdir(seen);
       const { result } = JSON.parse(await readFile(join(seen, report), 'utf8')) as { result: { url: string }[] };
       const loaded = result.map(({ url }) => /^file:.*\/dist\/(.*)$/.exec(url)?.[1] ?? url);
-      expect(loaded).to.include('cli/main.js');
+      expect(loaded).to.include('adapters/cli/main.js');
       const much = loaded.filter(
         (name) => !/^(node:|cli\/|config\/plugins-named\.|kernel\/(errors|faults)|lib\/)/.test(name),
       );

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
-import { getCredentialName } from '../../../formats/license-key.js';
+import { getCredentialName } from '../../../lib/formats/license-key.js';
 import { until } from '../../harness.js';
 import { packageOf } from '../../plugins/releases/fixture.js';
 import { ADMIN, TestService } from '../../support/service.js';

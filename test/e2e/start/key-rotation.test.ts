@@ -6,7 +6,7 @@ import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { verifyLicenseFile } from '../../../formats/license-file.js';
+import { verifyLicenseFile } from '../../../lib/formats/license-file.js';
 import { rejection, until } from '../../harness.js';
 import { PASSWORD_COST } from '../../support/prepared.js';
 import { aos, aosJson, QUIET, TestService } from '../../support/service.js';

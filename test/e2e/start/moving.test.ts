@@ -7,7 +7,7 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { verifyLicenseFile } from '../../../formats/license-file.js';
+import { verifyLicenseFile } from '../../../lib/formats/license-file.js';
 import { until } from '../../harness.js';
 import { packageOf } from '../../support/archives.js';
 import { engines } from '../../support/engines.js';

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { MongoClient, type Db } from 'mongodb';
-import { packageOf } from '../../../testing/contracts/release-store.js';
+import { packageOf } from '../../kit/contracts/release-store.js';
 import { until } from '../../harness.js';
 import { engines } from '../../support/engines.js';
 import { aosHere, aosJsonHere } from '../../support/aos-here.js';

@@ -4,8 +4,8 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { FullManifest } from '../../../kernel/manifest.js';
 import { Migrator } from '../../../kernel/migrating/migrator.js';
 import type { Backups } from '../../../ports/store/backups.js';
-import { ManualClock } from '../../../testing/clock.js';
-import { FakeIds, RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
+import { FakeIds, RecordingLog } from '../../kit/fakes.js';
 import { rejection } from '../../harness.js';
 
 const steps: string[] = [];

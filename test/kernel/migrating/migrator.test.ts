@@ -6,8 +6,8 @@ import { Migrator } from '../../../kernel/migrating/migrator.js';
 import type { Migration } from '../../../kernel/contract.js';
 import type { CollectionSpec, DocumentStore } from '../../../ports/store.js';
 import { rejection, until } from '../../harness.js';
-import { ManualClock } from '../../../testing/clock.js';
-import { FakeIds, RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
+import { FakeIds, RecordingLog } from '../../kit/fakes.js';
 
 const manifest = (id: string, migrations: Migration[], collections: CollectionSpec[] = []): FullManifest => ({
   id,

@@ -6,8 +6,8 @@ import { completeManifest } from '../../../kernel/manifest.js';
 import { Migrator } from '../../../kernel/migrating/migrator.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import type { CollectionSpec } from '../../../ports/store.js';
-import { ManualClock } from '../../../testing/clock.js';
-import { FakeIds, RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
+import { FakeIds, RecordingLog } from '../../kit/fakes.js';
 import { rejection } from '../../harness.js';
 
 /** Counts how often indexes were declared. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ClockSteps, CLOCK_SLACK_MS } from '../../../lib/clock-skew.js';
-import { ManualClock } from '../../../testing/clock.js';
+import { ManualClock } from '../../kit/clock.js';
 
 describe('steps of a clock', () => {
   it('are reported once each with their sign, without the normal passage of time', () => {

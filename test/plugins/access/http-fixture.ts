@@ -15,7 +15,7 @@ import { PROJECT_USAGE, PROJECTS, type ProjectDirectory, type ProjectUsage } fro
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { boot, wereJudged, type Harness } from '../../harness.js';
-import { fakeMetrics } from '../../../testing/fakes.js';
+import { fakeMetrics } from '../../kit/fakes.js';
 import { cipher, FakeHasher, ids, ManualClock, PASSWORD, SHARED_KEY } from './fixture.js';
 
 const HERE = dirname(fileURLToPath(import.meta.url));

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { isDue, isOverdue } from '../../../plugins/backups/schedule.js';
 import { BackupService } from '../../../plugins/backups/service.js';
 import { NO_BACKUPS, type BackupNote, type Backups } from '../../../ports/store/backups.js';
-import { ManualClock } from '../../../testing/clock.js';
-import { RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
+import { RecordingLog } from '../../kit/fakes.js';
 import { rejection } from '../../harness.js';
 
 const HOUR = 3_600_000;

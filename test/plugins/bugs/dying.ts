@@ -1,6 +1,6 @@
 /** A process that dies at one of its writes, before it reached the store or after. */
 import type { Collection, Doc, DocumentStore, Transact } from '../../../ports/store.js';
-import type { ManualClock } from '../../../testing/clock.js';
+import type { ManualClock } from '../../kit/clock.js';
 import { settled, type Fixture } from './fixture.js';
 
 const WRITES = new Set(['insert', 'change', 'changeMany', 'remove', 'bulk']);

@@ -14,8 +14,8 @@ import type { ProjectDirectory, ProjectInfo } from '../../../ports/domain/projec
 import type { TokenPrincipal } from '../../../ports/http.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { ReportMetrics } from '../../../plugins/bugs/report-metrics.js';
-import { fakeMetrics, RecordingLog } from '../../../testing/fakes.js';
-import { ManualClock } from '../../../testing/clock.js';
+import { fakeMetrics, RecordingLog } from '../../kit/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
 import { LIVE, liveTokens, noAccounts } from '../../support/access.js';
 import { PluginStores } from '../../support/stores.js';
 

@@ -4,8 +4,8 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { IntegrityExaminer, type ExaminationDoc } from '../../../plugins/health/integrity.js';
 import type { MetDamage } from '../../../ports/store/damage.js';
 import type { Examined } from '../../../ports/store/examination.js';
-import { ManualClock } from '../../../testing/clock.js';
-import { RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
+import { RecordingLog } from '../../kit/fakes.js';
 import { fakeSystem } from './fakes.js';
 
 describe('the integrity check of the store', () => {

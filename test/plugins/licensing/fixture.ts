@@ -14,8 +14,8 @@ import type { AuditEntry } from '../../../ports/domain/audit.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import type { PredecessorKey, PublicKey, Signer } from '../../../ports/signer.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { ManualClock } from '../../../testing/clock.js';
-import { RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
+import { RecordingLog } from '../../kit/fakes.js';
 import { PluginStores } from '../../support/stores.js';
 
 export const ADMIN: SessionPrincipal = {

@@ -1,7 +1,7 @@
 /** `/api/license/v1` by the whole service: no envelope on four paths, the administration in it, no key in log or store. */
 import { createPublicKey } from 'node:crypto';
 import { expect } from 'chai';
-import { verifyLicenseAnswer, verifyLicenseFile } from '../../../formats/license-file.js';
+import { verifyLicenseAnswer, verifyLicenseFile } from '../../../lib/formats/license-file.js';
 import { hashKey, generateKey } from '../../../plugins/licensing/model/key.js';
 import { until } from '../../harness.js';
 import { ADMIN, SHARED_KEY, TestService, type Answer } from '../../support/service.js';

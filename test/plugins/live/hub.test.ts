@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { LiveHub } from '../../../plugins/live/hub.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import type { ServerSentEvent } from '../../../ports/http.js';
-import { RecordingLog } from '../../../testing/fakes.js';
+import { RecordingLog } from '../../kit/fakes.js';
 import { until } from '../../harness.js';
 
 describe('live: the hub', () => {

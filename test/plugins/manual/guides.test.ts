@@ -4,7 +4,7 @@ import { MemoryManual } from '../../../adapters/memory/manual.js';
 import { Guides } from '../../../plugins/manual/guides.js';
 import { sectionsOf } from '../../../plugins/manual/sections.js';
 import manual from '../../../plugins/manual/plugin.js';
-import { boot, type TestService } from '../../../testing/boot.js';
+import { boot, type TestService } from '../../kit/boot.js';
 
 const GUIDES = {
   operations:

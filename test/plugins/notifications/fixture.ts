@@ -16,8 +16,8 @@ import { Reminders } from '../../../plugins/notifications/sending/reminders.js';
 import type { Sender } from '../../../plugins/notifications/services/sender.js';
 import type { DomainEvent, Principal } from '../../../kernel/contract.js';
 import type { MonitorEvent } from '../../../ports/domain/watchdog.js';
-import { ManualClock } from '../../../testing/clock.js';
-import { fakeCipher, FakeIds, fakeOutbound, RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
+import { fakeCipher, FakeIds, fakeOutbound, RecordingLog } from '../../kit/fakes.js';
 
 export const ADMIN = { kind: 'session', username: 'admin', role: 'admin', session_id: 's' } as unknown as Principal;
 export const MINUTE = 60_000;

@@ -4,8 +4,8 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { MigrationContext } from '../../../kernel/contract.js';
 import type { Channel } from '../../../plugins/notifications/channels/channel.js';
 import { MIGRATIONS, type StoredRule } from '../../../plugins/notifications/migrations.js';
-import { ManualClock } from '../../../testing/clock.js';
-import { FakeIds, RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
+import { FakeIds, RecordingLog } from '../../kit/fakes.js';
 
 type Rule = Partial<StoredRule>;
 

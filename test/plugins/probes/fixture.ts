@@ -11,8 +11,8 @@ import { Probes } from '../../../plugins/probes/store/probes.js';
 import type { Observation } from '../../../ports/domain/watchdog.js';
 import type { EgressPolicy } from '../../../ports/outbound.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { ManualClock } from '../../../testing/clock.js';
-import { fakeCipher, RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
+import { fakeCipher, RecordingLog } from '../../kit/fakes.js';
 
 export interface ProbeFixture {
   deps: ProbesDeps;

@@ -6,7 +6,7 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { OpenProbe } from '../../../plugins/probes/model/probe.js';
 import { toProbe } from '../../../plugins/probes/model/schema.js';
-import { ManualClock } from '../../../testing/clock.js';
+import { ManualClock } from '../../kit/clock.js';
 import { probesOn } from './fixture.js';
 
 describe('probes', () => {

@@ -4,7 +4,7 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { OutboundError } from '../../../ports/outbound.js';
 import type { Reach } from '../../../ports/reach.js';
-import { fakeReach } from '../../../testing/fakes.js';
+import { fakeReach } from '../../kit/fakes.js';
 import { probesOn, type ProbeFixture } from './fixture.js';
 
 /** Lets everything that was begun and waits for nothing else come to its end. */

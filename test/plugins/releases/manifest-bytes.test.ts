@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
-import { formatManifest } from '../../../formats/manifest.js';
+import { formatManifest } from '../../../lib/formats/manifest.js';
 import { splitText } from '../../../lib/text/pieces.js';
 import { buildManifest, hashManifest } from '../../../plugins/releases/manifest-bytes.js';
 

@@ -1,7 +1,7 @@
 /** The first files of a manifest, cut out of its text. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { formatManifest, type ReleaseManifest } from '../../../formats/manifest.js';
+import { formatManifest, type ReleaseManifest } from '../../../lib/formats/manifest.js';
 import { listFirstFiles } from '../../../plugins/releases/pages/manifest-files.js';
 
 describe('releases: the files of a manifest on the page', () => {

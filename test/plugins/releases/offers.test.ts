@@ -9,7 +9,7 @@ import {
   type CachedRelease,
 } from '../../../plugins/releases/asking/channel-releases.js';
 import { isSelected, getRolloutPosition } from '../../../plugins/releases/asking/rollout.js';
-import { PLATFORMS, type Platform } from '../../../formats/platform.js';
+import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
 import { getReleaseId } from '../../../plugins/releases/place.js';
 
 const version = fc

@@ -26,12 +26,12 @@ import { RELEASE_STORE, type ReleaseStoreCare } from '../../../ports/domain/rele
 import type { Outbound } from '../../../ports/outbound.js';
 import type { ReleasePlace } from '../../../ports/release-store.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { packageOf } from '../../../testing/contracts/release-store.js';
-import { fakeMetrics } from '../../../testing/fakes.js';
+import { packageOf } from '../../kit/contracts/release-store.js';
+import { fakeMetrics } from '../../kit/fakes.js';
 import { helpers } from '../../../web/helpers.js';
 import { harness, type Harness } from '../../harness.js';
 import { PASSWORD_COST } from '../../support/prepared.js';
-import { ManualClock } from '../../../testing/clock.js';
+import { ManualClock } from '../../kit/clock.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 
 export const PASSWORD = 'correct horse battery';

@@ -4,8 +4,8 @@ import { Search } from '../../../plugins/search/search.js';
 import { definePlugin, extend, Redirect, type PageSpec } from '../../../kernel/contract.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
 import { SEARCH_PROVIDERS, type SearchProvider, type SearchQuestion } from '../../../ports/domain/search.js';
-import { boot, type TestService } from '../../../testing/boot.js';
-import { RecordingLog } from '../../../testing/fakes.js';
+import { boot, type TestService } from '../../kit/boot.js';
+import { RecordingLog } from '../../kit/fakes.js';
 
 const provider = (label: string, more: Partial<SearchProvider> = {}): SearchProvider => ({
   label,

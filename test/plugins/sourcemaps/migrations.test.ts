@@ -4,8 +4,8 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { MigrationContext } from '../../../kernel/contract.js';
 import { COLLECTIONS } from '../../../plugins/sourcemaps/model.js';
 import plugin from '../../../plugins/sourcemaps/plugin.js';
-import { ManualClock } from '../../../testing/clock.js';
-import { FakeIds, RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
+import { FakeIds, RecordingLog } from '../../kit/fakes.js';
 import type { Doc } from '../../../ports/store.js';
 
 interface Stored extends Doc {

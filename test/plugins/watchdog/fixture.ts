@@ -18,8 +18,8 @@ import type {
 } from '../../../ports/domain/watchdog.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { nobody, RecordingLog } from '../../../testing/fakes.js';
-import { ManualClock } from '../../../testing/clock.js';
+import { nobody, RecordingLog } from '../../kit/fakes.js';
+import { ManualClock } from '../../kit/clock.js';
 import { liveTokens } from '../../support/access.js';
 import { PluginStores } from '../../support/stores.js';
 

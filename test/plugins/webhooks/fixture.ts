@@ -14,7 +14,7 @@ import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { fakeMetrics, RecordingLog } from '../../../testing/fakes.js';
+import { fakeMetrics, RecordingLog } from '../../kit/fakes.js';
 import { PluginStores } from '../../support/stores.js';
 
 export const ADMIN: SessionPrincipal = {

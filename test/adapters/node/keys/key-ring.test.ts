@@ -9,9 +9,9 @@ import { DataCipher } from '../../../../adapters/node/cipher.js';
 import { KeyRings } from '../../../../adapters/node/keys/key-rings.js';
 import { checkFingerprints, KEY_FILES, KeyError, loadKeys } from '../../../../adapters/node/keys/keys.js';
 import { licenseKeyOf } from '../../../../adapters/node/keys/signing-key.js';
-import { RecordingLog } from '../../../../testing/fakes.js';
+import { RecordingLog } from '../../../kit/fakes.js';
 import { rejection } from '../../../harness.js';
-import { ManualClock } from '../../../../testing/clock.js';
+import { ManualClock } from '../../../kit/clock.js';
 
 const pem = (): string =>
   generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

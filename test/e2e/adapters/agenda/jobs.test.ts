@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { MongoClient } from 'mongodb';
 import { MongoStore } from '../../../../adapters/mongodb/store.js';
 import { SqliteStore } from '../../../../adapters/sqlite/store.js';
-import { jobsContract } from '../../../../testing/contracts/jobs.js';
-import { COLLECTIONS, type JobsEngine, type Runner } from '../../../../testing/contracts/jobs/harness.js';
+import { jobsContract } from '../../../kit/contracts/jobs.js';
+import { COLLECTIONS, type JobsEngine, type Runner } from '../../../kit/contracts/jobs/harness.js';
 import { SHORT_NODE } from '../../../support/programs.js';
 import { mongoUrl, NO_MONGODB } from '../../../support/mongo/server.js';
 

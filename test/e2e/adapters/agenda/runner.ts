@@ -7,7 +7,7 @@ import { RandomIds } from '../../../../adapters/node/ids.js';
 import { SystemClock } from '../../../../adapters/node/clock.js';
 import type { JobSpec } from '../../../../ports/jobs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
-import { countJob, makeJobs, type CountedRun } from '../../../../testing/contracts/jobs/harness.js';
+import { countJob, makeJobs, type CountedRun } from '../../../kit/contracts/jobs/harness.js';
 
 const place = JSON.parse(process.argv[2] ?? '{}') as {
   sqlite?: string;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';
 import { writingTo } from '../../../../adapters/fs/write-faults.js';
-import { packageOf, piecesOf } from '../../../../testing/contracts/release-store.js';
+import { packageOf, piecesOf } from '../../../kit/contracts/release-store.js';
 import { rejection } from '../../../harness.js';
 
 const PLACE = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };

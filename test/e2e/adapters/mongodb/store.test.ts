@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { databaseOf, MongoStore } from '../../../../adapters/mongodb/store.js';
-import { storeContract, type StoreContract } from '../../../../testing/contracts/store.js';
+import { storeContract, type StoreContract } from '../../../kit/contracts/store.js';
 import { rejection } from '../../../harness.js';
 import { times } from '../../../support/budget.js';
 import { mongoUrl, NO_MONGODB, sortsByUtf16 } from '../../../support/mongo/server.js';

@@ -10,8 +10,8 @@ import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { DataCipher } from '../../../../adapters/node/cipher.js';
 import { KeyRings } from '../../../../adapters/node/keys/key-rings.js';
 import { KEY_FILES, loadKeys } from '../../../../adapters/node/keys/keys.js';
-import { ManualClock } from '../../../../testing/clock.js';
-import { RecordingLog } from '../../../../testing/fakes.js';
+import { ManualClock } from '../../../kit/clock.js';
+import { RecordingLog } from '../../../kit/fakes.js';
 
 describe('signing keys', () => {
   it('create signatures that openssl verifies', async () => {

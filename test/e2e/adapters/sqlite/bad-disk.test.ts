@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { SqliteStore } from '../../../../adapters/sqlite/store.js';
 import { StoreFull, StoreUnavailable, type Collection, type Doc } from '../../../../ports/store.js';
-import { rejection } from '../../../../testing/contracts/fixture.js';
+import { rejection } from '../../../kit/contracts/fixture.js';
 import { aos, serviceEnv } from '../../../support/service.js';
 
 const run = promisify(execFile);

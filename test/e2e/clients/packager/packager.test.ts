@@ -6,7 +6,7 @@ import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { readPackage } from '../../../../formats/archive.js';
+import { readPackage } from '../../../../lib/formats/archive.js';
 import { answer, FakeService, packager, startPackager, writeTree, type Finished } from './harness.js';
 
 const TOKEN = 'svc_live_test';

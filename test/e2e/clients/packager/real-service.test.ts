@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isSignedBy, readPublicKey } from '../../../../formats/signature.js';
-import { readManifest } from '../../../../formats/manifest.js';
+import { isSignedBy, readPublicKey } from '../../../../lib/formats/signature.js';
+import { readManifest } from '../../../../lib/formats/manifest.js';
 import { TestService } from '../../../support/service.js';
 import { COMPILED, startPackager, writeTree, type Finished } from './harness.js';
 

@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageOf } from '../../../../testing/contracts/release-store.js';
+import { packageOf } from '../../../kit/contracts/release-store.js';
 import { until } from '../../../harness.js';
 import { aosJson, TestService } from '../../../support/service.js';
 import { Apache, INSTALLED, REQUIRED } from '../releases/access-files/apache.js';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageOf } from '../../../../testing/contracts/release-store.js';
+import { packageOf } from '../../../kit/contracts/release-store.js';
 import { until } from '../../../harness.js';
 import { engines } from '../../../support/engines.js';
 import { TestService } from '../../../support/service.js';

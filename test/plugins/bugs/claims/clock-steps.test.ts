@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import type { Granted } from '../../../../plugins/bugs/claims/leases.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../lib/time.js';
-import { ManualClock } from '../../../../testing/clock.js';
+import { ManualClock } from '../../../kit/clock.js';
 import type { OpenedStore } from '../../../support/stores.js';
 import { codeOf, ENGINES, fixtureOn, MANAGER, report, shown, type Fixture } from '../fixture.js';
 

@@ -4,7 +4,7 @@ import { ServiceError } from '../../../../kernel/errors.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import { toCallerFilter } from '../../../../plugins/bugs/item/filters.js';
 import type { Handed } from '../../../../plugins/bugs/claims/next.js';
-import { ManualClock } from '../../../../testing/clock.js';
+import { ManualClock } from '../../../kit/clock.js';
 import { attempt, dying } from '../dying.js';
 import {
   listed,

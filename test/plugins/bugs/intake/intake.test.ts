@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Recorded, Report } from '../../../../ports/domain/bugs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
-import { ManualClock } from '../../../../testing/clock.js';
+import { ManualClock } from '../../../kit/clock.js';
 import { codeOf, errorReport, MANAGER, report, settled, shown, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 for (const engine of STORES) {

@@ -1,6 +1,6 @@
 /** Lists, filters, paging and the delta query (contract 20, endpoints; contract 00, lists). */
 import { expect } from 'chai';
-import { ManualClock } from '../../../../testing/clock.js';
+import { ManualClock } from '../../../kit/clock.js';
 import { InvalidCursor, type Transact } from '../../../../ports/store.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import { itemTopic } from '../../../../plugins/bugs/pages/topic.js';

@@ -6,7 +6,7 @@ import { evaluateAlarm } from '../../../../plugins/bugs/muting/alarms.js';
 import { toMinuteKey, getNewestRate } from '../../../../plugins/bugs/item/rate.js';
 import type { ReportFilter, Mute } from '../../../../ports/domain/bugs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
-import { ManualClock } from '../../../../testing/clock.js';
+import { ManualClock } from '../../../kit/clock.js';
 import { ensured, errorReport, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 const MINUTE = 60_000;

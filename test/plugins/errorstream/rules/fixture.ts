@@ -7,7 +7,7 @@ import type { IgnoreRule, IgnoreRuleFields, RuleView } from '../../../../plugins
 import type { AuditEntry } from '../../../../ports/domain/audit.js';
 import type { SessionPrincipal, TokenPrincipal } from '../../../../ports/http.js';
 import type { DocumentStore } from '../../../../ports/store.js';
-import { ManualClock } from '../../../../testing/clock.js';
+import { ManualClock } from '../../../kit/clock.js';
 import { fixtureOn, type Fixture } from '../../bugs/fixture.js';
 
 export const MEMBER: SessionPrincipal = {

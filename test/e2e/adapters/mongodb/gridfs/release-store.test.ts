@@ -6,7 +6,7 @@ import { Workshop } from '../../../../../adapters/fs/workshop.js';
 import { GridFsReleaseStore } from '../../../../../adapters/mongodb/gridfs/release-store.js';
 import { FileReplaced, type ReleasePlace, type StoredFile } from '../../../../../ports/release-store.js';
 import { StoreUnavailable } from '../../../../../ports/store.js';
-import { packageOf, piecesOf, releaseStoreContract } from '../../../../../testing/contracts/release-store.js';
+import { packageOf, piecesOf, releaseStoreContract } from '../../../../kit/contracts/release-store.js';
 import { rejection, until } from '../../../../harness.js';
 import { mongoUrl, NO_MONGODB } from '../../../../support/mongo/server.js';
 import { TcpProxy } from '../../../../support/tcp-proxy.js';

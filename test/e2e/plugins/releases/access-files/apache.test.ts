@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import { accessMode } from '../../../../../adapters/fs/access-mode.js';
 import { correctModes } from '../../../../../adapters/fs/modes.js';
 import { DAY_MS } from '../../../../../lib/time.js';
-import { packageOf } from '../../../../../testing/contracts/release-store.js';
+import { packageOf } from '../../../../kit/contracts/release-store.js';
 import {
   basic,
   get,

@@ -1,0 +1,23 @@
+/** Every command of the service as it is configured, with plugins from outside and without those that are off. */
+import { blueprint } from '../../main.js';
+import { outlivePlugins } from './plugin-faults.js';
+import { ownCommands } from './own.js';
+import { faceOf, type CommandFace } from './table.js';
+
+/**
+ * From a service that touches nothing. `whole` is false with a configuration or plugins that are at fault: then there
+ * are the service's own commands, and another one's start says what is wrong.
+ */
+export async function askedTable(): Promise<{ commands: readonly CommandFace[]; whole: boolean }> {
+  const own = await ownCommands();
+  try {
+    const outlive = outlivePlugins();
+    const service = outlive(await blueprint());
+    await service.boot({ migrate: false });
+    await service.stop();
+    return { commands: [...own, ...service.kernel.commands().map(({ spec }) => spec)].map(faceOf), whole: true };
+  } catch (error) {
+    process.stderr.write(`commands of plugins are not known: ${(error as Error).message.split('\n')[0]}\n`);
+    return { commands: own.map(faceOf), whole: false };
+  }
+}

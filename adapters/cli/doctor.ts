@@ -1,0 +1,298 @@
+/**
+ * `aos doctor`: names each fault by itself and how to fix it, also where the service could not start (contract 95,
+ * command line). It changes nothing: no key, folder, store or index is made, and no migration runs.
+ */
+import type { Configuration, Core } from '../../config/load.js';
+import { loadConfig } from '../../config/load.js';
+import type { CommandSpec } from '../../kernel/contract.js';
+import { PluginFaults } from '../../kernel/faults.js';
+import {
+  accessModeOf,
+  blueprint,
+  compose,
+  fingerprintsFit,
+  inMongo,
+  installersOf,
+  keysOf,
+  newestBackupOf,
+  releasesFolder,
+  readRunningPluginStates,
+  unlistedProxiesOf,
+  type Service,
+  type ServiceKeys,
+} from '../../main.js';
+import { refuseHalfImported } from '../../config/compose/data-transfer.js';
+import { dataDirectory, disk, releaseFolder } from './data-directory.js';
+import { opened, wholeStore, type OpenedStore } from './doctor/store.js';
+import { EXIT } from './output.js';
+import { outlivePlugins } from './plugin-faults.js';
+import { Diagnosis, textOf } from './doctor/diagnosis.js';
+import { damageMend, releaseMend, storeMend } from './doctor/store-mend.js';
+import {
+  healthHere,
+  healthOfService,
+  healthText,
+  mergeRunningStates,
+  type PluginHealth,
+} from './doctor/plugin-health.js';
+import type { PluginState } from '../../ports/domain/system.js';
+
+const IMPORT_AGAIN =
+  'run the import again: it empties the store and begins anew, and no service starts on the half of it';
+const CONFIGURED = 'correct the value where it comes from';
+
+function node(): string {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) throw new Error(process.version);
+  return process.version;
+}
+
+/** Who may read the hashes in `.htpasswd` (contract 40, files). */
+async function accessFiles(configuration: Configuration): Promise<string> {
+  if (inMongo(configuration)) return 'in MongoDB with the packages: this service alone serves them';
+  const { mode, gid } = await accessModeOf(configuration);
+  if ((mode & 0o004) !== 0) throw new Error('every local user can read .htpasswd, since no group is named');
+  return gid === null ? '.htpasswd is for this service alone' : `.htpasswd is for this service and the group ${gid}`;
+}
+
+/** Behind a proxy that is not listed all callers are one address, whose limits one of them can use up. */
+async function proxies({ data_dir, server }: Core): Promise<string> {
+  const unlisted = await unlistedProxiesOf(data_dir, server.trusted_proxies);
+  if (unlisted.length === 0) return 'X-Forwarded-For came from none that is not listed';
+  const last = unlisted.map(({ address, last_at }) => `${address} (last at ${last_at})`).join(', ');
+  throw new Error(`X-Forwarded-For came from ${last}, which server.trusted_proxies does not list`);
+}
+
+function sharedKey({ security }: Core): string {
+  const { length } = security.shared_key;
+  if (length > 0 && length < 16) throw new Error(`has ${length} characters`);
+  return length === 0 ? 'none: server-to-server calls are off' : 'set';
+}
+
+/** What the checks of plugins and store share. */
+interface Found extends OpenedStore {
+  /** What is known of each plugin so far; the later look knows more. */
+  plugins: PluginHealth[];
+  /** What the running service says of its plugins; null where none runs. */
+  running: readonly PluginState[] | null;
+  /** Set up once, over the store where it is open: the plugins are most of what a doctor's visit costs. */
+  service: Service | null;
+}
+
+/** Sets the plugins up. What is wrong with them does not depend on the data, which no setup reads. */
+async function plugins(
+  configuration: Configuration,
+  keys: ServiceKeys | null,
+  found: Found,
+): Promise<{ failed: string[]; detail: string }> {
+  const { store } = found;
+  const outlive = outlivePlugins();
+  const service = outlive(
+    await (keys === null || store === null
+      ? blueprint({ configuration })
+      : compose('command', { configuration, keys, store })),
+  );
+  await service.boot({ migrate: false }).catch(async (error: unknown) => {
+    // A failed start has closed what it was given.
+    if (store !== null) Object.assign(found, await opened(configuration.core));
+    throw error;
+  });
+  found.service = service;
+  const all = found.running ?? service.kernel.system.plugins();
+  const off = all.filter(({ state }) => state === 'off').map(({ id }) => id);
+  found.plugins = await healthHere(service.kernel.system, false);
+  const ready = `${all.filter(({ state }) => state === 'ready').length} ready`;
+  return {
+    failed: all.flatMap(({ id, state, reason }) => (state === 'failed' ? [`${id}: ${reason}`] : [])),
+    detail: off.length === 0 ? ready : `${ready}, switched off: ${off.join(', ')}`,
+  };
+}
+
+async function migrations({ kernel }: Service, found: Found): Promise<string> {
+  const { pending } = await kernel.system.migrations();
+  if (pending.length > 0) throw new Error(`pending: ${pending.join(', ')}`);
+  found.plugins = await healthHere(kernel.system, true);
+  return 'none pending';
+}
+
+/** Faults of the plugins' sections are the configuration's. @returns whether the plugins can run */
+async function examinePlugins(
+  found: Diagnosis,
+  configuration: Configuration,
+  keys: ServiceKeys | null,
+  known: Found,
+): Promise<boolean> {
+  const mend = 'fix the plugin that failed, or remove it from `plugins`';
+  let states: { failed: string[]; detail: string };
+  try {
+    states = await plugins(configuration, keys, known);
+  } catch (error) {
+    if (!(error instanceof PluginFaults && error.configuration)) {
+      return found.check('plugins', mend, () => {
+        throw error;
+      });
+    }
+    const at = found.items.findIndex(({ check }) => check === 'configuration');
+    found.items[at] = { check: 'configuration', ok: false, detail: textOf(error), mend: CONFIGURED };
+    found.skipped.push('plugins');
+    return false;
+  }
+  await found.check('plugins', mend, () => {
+    if (states.failed.length > 0) throw new Error(states.failed.join('; '));
+    return states.detail;
+  });
+  return true;
+}
+
+async function examineStore(
+  found: Diagnosis,
+  configuration: Configuration,
+  keys: ServiceKeys | null,
+  { runs, deep }: { runs: boolean; deep: boolean },
+  known: Found,
+): Promise<void> {
+  const { core } = configuration;
+  const newest = (): Promise<string | null> => newestBackupOf(configuration);
+  const open = await found.check(
+    'store',
+    (error) => storeMend(error, core, newest),
+    () => {
+      // What keeps the first start from creating it is the fault to fix, and is named already.
+      if (known.missing && found.items.some(({ ok }) => !ok)) return 'the first start makes it';
+      return known.opened();
+    },
+  );
+  const { store, service } = known;
+  const whole =
+    store === null || (await found.check('import', IMPORT_AGAIN, () => refuseHalfImported(store, 'none was cut off')));
+  if (!open || !whole || !runs || keys === null || service === null) {
+    found.skipped.push('migrations');
+  } else if (store === null) {
+    await found.check('migrations', '', () => 'none pending: a new store makes itself');
+  } else {
+    if (core.storage.engine === 'mongodb') {
+      const same = 'give the keys that this store was first used with';
+      await found.check('fingerprints', same, () => fingerprintsFit(store, keys));
+    }
+    await found.check('migrations', 'run: aos migrate', () => migrations(service, known));
+  }
+  if (deep && store !== null)
+    await found.check(
+      'stored data',
+      () => damageMend(core, newest),
+      () => wholeStore(store),
+    );
+}
+
+/**
+ * Each plugin by itself: a failed one that the service goes on without, and one whose health says that something is
+ * wrong.
+ */
+async function examineHealth(found: Diagnosis, core: Core, known: Found): Promise<void> {
+  const said = (await healthOfService(core)) ?? mergeRunningStates(known.running, known.plugins);
+  for (const plugin of said) {
+    const mend = `see what it says, the log of the service, and /system; or switch it off: plugins_off: ["${plugin.id}"]`;
+    await found.check(`plugin ${plugin.id}`, mend, () => {
+      if (!plugin.ok) throw new Error(healthText(plugin));
+      return healthText(plugin);
+    });
+  }
+}
+
+async function examine(deep: boolean): Promise<Diagnosis> {
+  const found = new Diagnosis();
+  await found.check('node', 'install Node 20.19 or newer', node);
+  const loaded: { configuration: Configuration | null; keys: ServiceKeys | null } = { configuration: null, keys: null };
+  await found.check('configuration', CONFIGURED, async () => {
+    loaded.configuration = await loadConfig();
+    const [wrong] = loaded.configuration.misspelt;
+    if (wrong !== undefined) throw new Error(`${wrong.name} sets nothing: was ${wrong.meant} meant?`);
+    const { unknown } = loaded.configuration;
+    return unknown.length === 0
+      ? 'valid'
+      : `valid, and without effect: ${unknown.join(', ')} (no settings of the service)`;
+  });
+  const { configuration } = loaded;
+  if (configuration === null) {
+    found.skipped.push(
+      'data directory',
+      'disk',
+      'shared key',
+      'keys',
+      'update agents',
+      'access files',
+      'release store',
+      'proxies',
+      'plugins',
+      'store',
+      'migrations',
+    );
+    return found;
+  }
+  const { core } = configuration;
+  const own = async (error: unknown): Promise<string> =>
+    textOf(error).includes('EROFS')
+      ? `the disk of ${core.data_dir} takes no writes: see the kernel's log for why, and mount it writable again`
+      : `make ${core.data_dir} a folder that this user alone can read and write`;
+  await found.check('data directory', own, () => dataDirectory(core.data_dir));
+  await found.check('disk', 'free some space: the store stops when the disk is full', () => disk(core.data_dir));
+  await found.check('shared key', 'set SVC_SHARED_KEY to at least 32 random characters, or leave it empty', () =>
+    sharedKey(core),
+  );
+  await found.check('keys', 'give keys that can be read', async () => {
+    loaded.keys = await keysOf(core, false);
+    return 'usable';
+  });
+  await found.check(
+    'update agents',
+    'delete installer/installer.json of the data directory, and start again',
+    async () => {
+      const built = await installersOf(configuration).manifest();
+      if (built !== null) return `${built.version}: ${built.files.map(({ runtime }) => runtime).join(', ')}`;
+      return 'none, so machines cannot download one: npm run build:agent, then start the service';
+    },
+  );
+  await found.check(
+    'access files',
+    'set releases.web_group to the group of the web server in front, and start the service as a member of it',
+    () => accessFiles(configuration),
+  );
+  await found.check(
+    'release store',
+    (thrown) => Promise.resolve(releaseMend(thrown, core)),
+    () => releaseFolder(releasesFolder(configuration), core.data_dir),
+  );
+  await found.check(
+    'proxies',
+    'if these are your proxies, add them to server.trusted_proxies: until then all callers behind one share its limits. If not, a stranger sends the header, and nothing believes it',
+    () => proxies(core),
+  );
+  const running = await readRunningPluginStates(core.data_dir);
+  const known: Found = { plugins: [], running, service: null, ...(await opened(core)) };
+  try {
+    const runs = await examinePlugins(found, configuration, loaded.keys, known);
+    await examineStore(found, configuration, loaded.keys, { runs, deep }, known);
+    if (runs) await examineHealth(found, core, known);
+  } finally {
+    await known.service?.stop();
+    await known.store?.close();
+  }
+  return found;
+}
+
+export const doctor: CommandSpec = {
+  name: 'doctor',
+  summary: 'Check this installation and say how to fix what is wrong',
+  options: { deep: { type: 'boolean', summary: 'Read all that the embedded store holds as well; takes a while' } },
+  async run({ options }) {
+    const { items, skipped } = await examine(options['deep'] === true);
+    const ok = items.every((item) => item.ok);
+    const width = Math.max(15, ...items.map(({ check }) => check.length));
+    const lines = items.map(
+      (item) =>
+        `${item.ok ? 'ok   ' : 'WRONG'} ${item.check.padEnd(width)} ${item.detail}${item.mend === null ? '' : `\n      → ${item.mend}`}`,
+    );
+    const rest = skipped.map((check) => `-     ${check.padEnd(width)} not checked: fix the above first`);
+    return { json: { items, ok, skipped }, text: [...lines, ...rest].join('\n'), exit: ok ? EXIT.ok : EXIT.error };
+  },
+};

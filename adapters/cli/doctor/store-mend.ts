@@ -1,0 +1,48 @@
+/** What to do about a store that cannot be opened, written or read whole: the words of `aos doctor`. */
+import type { Core } from '../../../config/load.js';
+import { NoStore } from '../../../main.js';
+
+const CHECK = 'check storage.url, and that the database answers';
+
+/** @param newest finds the newest backup; null: there is none */
+export async function storeMend(
+  error: unknown,
+  { storage, data_dir }: Core,
+  newest: () => Promise<string | null>,
+): Promise<string> {
+  const { file } = storage;
+  if (file === null) return CHECK;
+  if (error instanceof NoStore)
+    return 'set SVC_DATA_DIR to the data directory of the installation, or start the service, which creates one here';
+  const said = error instanceof Error ? error.message : String(error);
+  if (/no space|ENOSPC|\bfull\b|no room/i.test(said)) return `free some space on the disk of ${file}`;
+  if (/read-only|EROFS/i.test(said))
+    return `the disk of ${file} takes no writes: see the kernel's log for why, mount it writable again, and start the service`;
+  if (/EACCES|EPERM|may not open|cannot be opened/.test(said))
+    return `give ${file}, with its -wal and -shm beside it, and its folder to the user that runs the service (chown)`;
+  const damaged = /damaged|malformed/.test(said);
+  if (!damaged && !said.includes('not a database')) return CHECK;
+  const backup = await newest();
+  const restored =
+    backup === null
+      ? 'restore a backup of your own: the service has made none'
+      : `run: aos restore ${backup} (it wants an empty data directory)`;
+  return damaged
+    ? `stop the service, move ${data_dir} aside and keep it, and ${restored}`
+    : `set storage.url to the right file; or move ${data_dir} aside, and ${restored}`;
+}
+
+/** Of a store that is served, while some of it cannot be read. */
+export async function damageMend(core: Core, newest: () => Promise<string | null>): Promise<string> {
+  const whole = await storeMend(new Error('damaged'), core, newest);
+  return `what is named cannot be read until it is replaced or removed, all else is served; to have it back, ${whole}`;
+}
+
+/** Of a release store that takes no release. */
+export function releaseMend(error: unknown, { data_dir }: Core): string {
+  const said = error instanceof Error ? error.message : String(error);
+  if (/EROFS|read-only/.test(said))
+    return 'see the log of the kernel for why its disk is read-only, and mount it writable again; nothing has to be restarted';
+  if (said.includes('are free')) return 'free some space on its disk, or set releases.path to a folder on a larger one';
+  return `give it, with all that is in it, to the user that runs the service: chown -R --reference=${data_dir}`;
+}

@@ -1,0 +1,55 @@
+/** The store as `aos doctor` opens it. */
+import type { Core } from '../../../config/load.js';
+import { within } from '../../../kernel/timeout.js';
+import { NoStore, requireStore, storeOf } from '../../../main.js';
+import type { DocumentStore } from '../../../ports/store.js';
+import { existing } from '../data-directory.js';
+
+const STORE_MS = 8_000;
+
+export interface OpenedStore {
+  /** Null where there is none yet, or it cannot be opened. */
+  store: DocumentStore | null;
+  /** Nothing was created yet. */
+  missing: boolean;
+  /** What opening it came to. */
+  opened: () => string;
+}
+
+/** The open store; null where the first start has yet to make it. */
+async function openStore(config: Core): Promise<{ store: DocumentStore | null; detail: string }> {
+  const { engine, file } = config.storage;
+  await requireStore(config);
+  // A restore that was cut off is finished by the next start.
+  if (file !== null && (await existing(file)) !== file)
+    return { store: null, detail: 'the next start finishes its restore' };
+  const store = await storeOf(config, {}, false);
+  await store.connect();
+  const ms = await store.ping();
+  return { store, detail: `${engine}, answers in ${ms.toFixed(1)} ms` };
+}
+
+/** Opens the store, whose fault is told in its turn. */
+export async function opened(core: Core): Promise<OpenedStore> {
+  try {
+    const { store, detail } = await within(STORE_MS, 'opening the store', () => openStore(core));
+    return { store, missing: false, opened: () => detail };
+  } catch (error) {
+    return {
+      store: null,
+      missing: error instanceof NoStore,
+      opened: () => {
+        throw error;
+      },
+    };
+  }
+}
+
+/** Every page and document (`--deep`). @throws Error with what cannot be read */
+export async function wholeStore(store: DocumentStore): Promise<string> {
+  const found = await store.examine?.();
+  if (found === undefined) return 'the server of this engine looks after its files itself';
+  const { ok, documents, damage, more } = found;
+  if (ok) return `${documents} documents can be read`;
+  throw new Error([...damage, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
+}

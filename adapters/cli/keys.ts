@@ -1,0 +1,118 @@
+/**
+ * `aos release-key rotate` and `aos license-key rotate` (contract 40, files; contract 50, license files): another key
+ * signs, the earlier one vouches for it, and running processes take it up by themselves. A configured key wants `--to`,
+ * since this service cannot change the configuration.
+ */
+import type { CommandSpec } from '../../kernel/contract.js';
+import { invalid } from '../../kernel/errors.js';
+import type { RotatedKey, Service } from '../../main.js';
+import { readNamed, UntrustedFile } from '../../lib/files/trusted-file.js';
+import { AUDIT } from '../../ports/domain/audit.js';
+import { RELEASE_SIGNING } from '../../ports/domain/releases.js';
+import { withService } from './service.js';
+
+const OPTIONS = {
+  to: {
+    type: 'string',
+    value: 'file',
+    summary: 'File of the new private key. Needed where the configuration gives the key',
+  },
+} as const;
+
+async function textOf(path: string): Promise<string> {
+  try {
+    // As `…_FILE` is read.
+    return (await readNamed(path)).replace(/\r?\n$/, '');
+  } catch (error) {
+    if (error instanceof UntrustedFile) throw invalid({ to: error.problem }, `${error.message}.`);
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw invalid({ to: `cannot be read: ${code}` }, `${path} cannot be read: ${code}.`);
+  }
+}
+
+/** @throws ServiceError validation_failed for a key that is missing or of no use; conflict */
+async function rotate(service: Service, kind: 'release' | 'license', to: string | undefined): Promise<RotatedKey> {
+  const { [kind]: key } = service.keys;
+  if (key.configured && to === undefined) {
+    const from = service.origin(key.setting);
+    throw invalid(
+      { to: 'is needed' },
+      `${key.setting} is given by ${from}: make a new key, name its file with --to, and afterwards set ${key.setting} to it.`,
+    );
+  }
+  return key.rotate(to === undefined ? null : await textOf(to));
+}
+
+function settingLine(service: Service, kind: 'release' | 'license', to: string | undefined): string[] {
+  const { setting, configured } = service.keys[kind];
+  if (!configured || to === undefined) return [];
+  return [
+    `Now set ${setting} (${service.origin(setting)}) to the key in ${to}: a process with the earlier one does not start.`,
+  ];
+}
+
+const audited = (
+  service: Service,
+  kind: 'release' | 'license',
+  { key, predecessor }: RotatedKey,
+): Promise<void> | undefined =>
+  service.kernel.service(AUDIT)?.record(`command line: aos ${kind}-key rotate`, `${kind}_key.rotated`, key.key_id, {
+    predecessor: predecessor.key_id,
+  });
+
+export const releaseKeyRotate: CommandSpec = {
+  name: 'release-key rotate',
+  summary: 'Sign releases by another key, which the earlier one signs',
+  options: OPTIONS,
+  run: ({ options }) =>
+    withService({ threads: false }, async (service) => {
+      const to = options['to'] as string | undefined;
+      const rotated = await rotate(service, 'release', to);
+      await audited(service, 'release', rotated);
+      const signed = (await service.kernel.service(RELEASE_SIGNING)?.resign())?.releases ?? 0;
+      const { key, predecessor } = rotated;
+      const setting = settingLine(service, 'release', to);
+      return {
+        json: {
+          key_id: key.key_id,
+          public_key: key.public_key,
+          predecessor: predecessor.key_id,
+          releases_signed: signed,
+          setting: setting.length === 0 ? null : service.keys.release.setting,
+        },
+        text: [
+          `Releases are signed by ${key.key_id} from now on; ${predecessor.key_id} vouches for it.`,
+          `${signed} ${signed === 1 ? 'release was' : 'releases were'} signed anew. Running processes follow within 30 seconds.`,
+          ...setting,
+        ].join('\n'),
+      };
+    }),
+};
+
+export const licenseKeyRotate: CommandSpec = {
+  name: 'license-key rotate',
+  summary: 'Sign license answers and files by another key, which the earlier one signs',
+  options: OPTIONS,
+  run: ({ options }) =>
+    withService({ threads: false }, async (service) => {
+      const to = options['to'] as string | undefined;
+      const rotated = await rotate(service, 'license', to);
+      await audited(service, 'license', rotated);
+      const { key, predecessor } = rotated;
+      const setting = settingLine(service, 'license', to);
+      return {
+        json: {
+          kid: key.key_id,
+          algorithm: key.algorithm,
+          public_key: key.public_key,
+          predecessor: predecessor.key_id,
+          setting: setting.length === 0 ? null : service.keys.license.setting,
+        },
+        text: [
+          `Licenses are signed by ${key.key_id} from now on; ${predecessor.key_id} vouches for it.`,
+          'Running processes follow within 30 seconds. License files of the earlier key stay valid for whoever follows the chain.',
+          ...setting,
+        ].join('\n'),
+      };
+    }),
+};

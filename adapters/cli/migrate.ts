@@ -1,0 +1,17 @@
+/** `aos migrate`: applies pending migrations (contract 10, install and migrate). */
+import type { CommandSpec } from '../../kernel/contract.js';
+import { withService } from './service.js';
+
+export const migrate: CommandSpec = {
+  name: 'migrate',
+  summary: 'Apply pending migrations of the store',
+  run: () =>
+    withService({ migrate: false }, async ({ kernel }) => {
+      const { applied, pending } = await kernel.system.migrate();
+      const text = applied.length === 0 ? 'Nothing was pending.' : `Applied: ${applied.join(', ')}.`;
+      return {
+        json: { applied, pending },
+        text: pending.length === 0 ? text : `${text} Still pending: ${pending.join(', ')}.`,
+      };
+    }),
+};

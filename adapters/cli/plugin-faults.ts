@@ -1,0 +1,22 @@
+/** Errors that plugins throw outside of every call, as in a timer: they fail the plugin and end no process. */
+import { recordThrown, type Service } from '../../main.js';
+import { EXIT } from './output.js';
+
+let isWatching = false;
+let current: Service | null = null;
+
+/**
+ * To be called before plugins are loaded.
+ * @returns a function that takes the service once there is one
+ */
+export function outlivePlugins(): (service: Service) => Service {
+  if (!isWatching) process.on('uncaughtException', handle);
+  isWatching = true;
+  return (service) => (current = service);
+}
+
+function handle(error: unknown): void {
+  if (current === null ? recordThrown(error) : current.survive(error)) return;
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exit(EXIT.error);
+}

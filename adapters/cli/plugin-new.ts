@@ -1,0 +1,149 @@
+/**
+ * `aos plugin new <name> [--js]`: a plugin that runs at once, with its tests. The files are those of
+ * `templates/plugin`, a plugin of the id `sample`; what is written differs by the name alone.
+ */
+import { existsSync, realpathSync } from 'node:fs';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { packageRoot } from '../../config/load.js';
+import { refuse, type CommandSpec } from '../../kernel/contract.js';
+import { blueprint, BUILTIN, version } from '../../main.js';
+import { outlivePlugins } from './plugin-faults.js';
+import { UsageError } from './usage.js';
+
+/** Names of folders and packages; the id is the name without its hyphens. */
+const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+const LONGEST_ID = 32;
+interface Names {
+  /** `on-call` */
+  name: string;
+  /** `oncall` */
+  id: string;
+  /** `On call` */
+  title: string;
+}
+
+/**
+ * What a new plugin's id, page and command would meet: those of the service and of the plugins that it is configured
+ * with.
+ */
+async function taken(): Promise<ReadonlySet<string>> {
+  const own = ['kernel', 'jobs', 'plugin', 'assets', ...BUILTIN.map(({ id }) => id)];
+  try {
+    const outlive = outlivePlugins();
+    const service = outlive(await blueprint());
+    await service.boot({ migrate: false });
+    const { kernel } = service;
+    await service.stop();
+    const ids = kernel.system.plugins().map(({ id }) => id);
+    const pages = kernel.pages().map(({ spec }) => spec.path.split('/')[1] ?? '');
+    const commands = kernel.commands().map(({ spec }) => spec.name.split(' ')[0] ?? '');
+    return new Set([...own, ...ids, ...pages, ...commands]);
+  } catch {
+    // A configuration or a plugin at fault keeps nobody from writing a new one; the next start says what is wrong.
+    return new Set(own);
+  }
+}
+
+/** @throws UsageError */
+async function namesOf(name: string): Promise<Names> {
+  const id = name.replaceAll('-', '');
+  const wrong = (problem: string): never => {
+    throw new UsageError(`"${name}" ${problem}`, 'Usage: aos plugin new <name> [--js] [--json]');
+  };
+  if (!NAME.test(name)) wrong('is no name: lower-case letters and digits, a letter first, words joined by hyphens');
+  if (id.length < 2 || id.length > LONGEST_ID) wrong(`must have 2 to ${LONGEST_ID} letters and digits`);
+  if ((await taken()).has(id)) wrong('is in use by the service or one of its plugins: choose another name');
+  return { name, id, title: `${id[0]?.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}` };
+}
+
+const filesBelow = async (folder: string): Promise<string[]> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
+};
+
+/** @param service path to it, for a plugin that would not find it by its name */
+async function packageJson(text: string, name: string, service: string | null): Promise<string> {
+  const { devDependencies = {}, ...meta } = JSON.parse(text) as { devDependencies?: Record<string, string> };
+  const needed = { ...devDependencies, ...(service !== null && { aos: `file:${service}` }) };
+  const whole = {
+    ...meta,
+    name,
+    peerDependencies: { aos: `^${await version()}` },
+    ...(Object.keys(needed).length > 0 && { devDependencies: needed }),
+  };
+  return `${JSON.stringify(whole, null, 2)}\n`;
+}
+
+/** What is written where: path below the new folder → text. */
+async function filesOf({ name, id, title }: Names, kind: 'ts' | 'js'): Promise<Map<string, string>> {
+  const templates = join(packageRoot(), 'templates', 'plugin');
+  const files = new Map<string, string>();
+  const add = async (from: string, to = ''): Promise<void> => {
+    for (const path of await filesBelow(join(templates, from))) {
+      const text = await readFile(join(templates, from, path), 'utf8');
+      const filled = text.replaceAll('sample', id).replaceAll('Sample', title).replaceAll('FOLDER', name);
+      files.set(join(to, path), filled);
+    }
+  };
+  await add('common');
+  // Compiled already, so that it runs before its compiler is installed.
+  if (kind === 'ts') await add(join('js', 'src'), 'dist');
+  await add(kind);
+  files.set('.gitignore', kind === 'ts' ? 'node_modules/\ndist/\n' : 'node_modules/\n');
+  return files;
+}
+
+/** Whether modules below `folder` find this service as `aos`: the nearest `node_modules/aos` is it. */
+function findsService(folder: string): boolean {
+  for (let at = folder; ; at = dirname(at)) {
+    const candidate = join(at, 'node_modules', 'aos');
+    if (existsSync(candidate)) return realpathSync(candidate) === realpathSync(packageRoot());
+    if (at === dirname(at)) return false;
+  }
+}
+
+/** As `npm install` will do by the package.json. Windows lets everyone make a junction, other systems a link. */
+async function link(folder: string): Promise<void> {
+  await mkdir(join(folder, 'node_modules'), { recursive: true });
+  await symlink(packageRoot(), join(folder, 'node_modules', 'aos'), 'junction');
+}
+
+export const pluginNew: CommandSpec = {
+  name: 'plugin new',
+  summary: 'Write a new plugin into ./<name>: TypeScript, or plain JavaScript with --js',
+  args: ['name'],
+  options: { js: { type: 'boolean', summary: 'Plain JavaScript, which needs no compiler' } },
+  run: async ({ args, options }) => {
+    const names = await namesOf(String(args[0]));
+    const kind = options['js'] === true ? 'js' : 'ts';
+    const folder = join(process.cwd(), names.name);
+    if (existsSync(folder))
+      throw refuse(409, 'conflict', `./${names.name} exists already: choose another name, or remove it.`);
+    const files = await filesOf(names, kind);
+    const found = findsService(process.cwd());
+    const service = found ? null : relative(folder, packageRoot());
+    files.set('package.json', await packageJson(files.get('package.json') ?? '{}', names.name, service));
+    for (const [path, text] of files) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text, { flag: 'wx' });
+    }
+    if (!found) await link(folder);
+    const written = [...files.keys()].toSorted();
+    const next = [
+      `name it in the configuration: { "plugins": ["./${names.name}"] }`,
+      `cd ${names.name} && ${kind === 'ts' ? 'npm install && ' : ''}npm test`,
+    ];
+    return {
+      json: { name: names.name, id: names.id, folder, files: written, next },
+      text: [
+        `wrote ./${names.name}:`,
+        ...written.map((path) => `  ${path}`),
+        'next:',
+        ...next.map((step) => `  ${step}`),
+      ].join('\n'),
+    };
+  },
+};

@@ -1,0 +1,41 @@
+/** `aos plugin list` and `aos plugin forget`. */
+import { loadConfig } from '../../config/load.js';
+import type { CommandSpec } from '../../kernel/contract.js';
+import { requireStore, readRunningPluginStates } from '../../main.js';
+import { formatTable } from '../../lib/console/format-table.js';
+import type { PluginState } from '../../ports/domain/system.js';
+import { withService } from './service.js';
+
+/** As the running service has them; where none runs, as this configuration loads them. */
+async function loadStates(): Promise<readonly PluginState[]> {
+  const { core } = await loadConfig();
+  await requireStore(core);
+  return (
+    (await readRunningPluginStates(core.data_dir)) ??
+    withService({ threads: false }, ({ kernel }) => Promise.resolve(kernel.system.plugins()))
+  );
+}
+
+export const pluginList: CommandSpec = {
+  name: 'plugin list',
+  summary: 'List the plugins and their state',
+  run: async () => {
+    const items = await loadStates();
+    const rows = items.map(({ id, version, state, reason, title }) => [id, version, state, reason ?? title]);
+    return { json: { items }, text: formatTable(['ID', 'VERSION', 'STATE', 'TITLE OR REASON'], rows) };
+  },
+};
+
+export const pluginForget: CommandSpec = {
+  name: 'plugin forget',
+  summary: 'Forget which migrations of a plugin ran, so that all of them run at the next start',
+  args: ['id'],
+  run: ({ args: [id = ''] }) =>
+    withService({ migrate: false, threads: false }, async ({ kernel }) => {
+      const forgotten = await kernel.forgetMigrations(id);
+      return {
+        json: { id, forgotten },
+        text: `Forgot ${forgotten.join(', ')}. Restart the service: the migrations of ${id} run again over the documents that it has.`,
+      };
+    }),
+};

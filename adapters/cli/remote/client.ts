@@ -1,0 +1,155 @@
+/**
+ * The running service that a command talks to: its address and a token, from the options, the environment or the
+ * profile. The token of the profile goes to the address of the profile alone.
+ */
+import { text } from 'node:stream/consumers';
+import { readRemoteEnv, type RemoteEnv } from '../../../config/remote.js';
+import { readNamed } from '../../../lib/files/trusted-file.js';
+import { sendRequest } from '../../../lib/http/send-request.js';
+import type { CommandCall, CommandSpec } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import { UsageError } from '../usage.js';
+import { loadProfile } from './profile.js';
+
+const TIMEOUT_MS = 30_000;
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+/** Options of every command against a running service. */
+export const CONNECTION_OPTIONS = {
+  url: { type: 'string', value: 'address', summary: 'Address of the service', env: 'SVC_URL' },
+  'allow-http': { type: 'boolean', summary: 'Send the token to an address without TLS' },
+} as const satisfies CommandSpec['options'];
+
+/** Options of a list. */
+export const PAGE_OPTIONS = {
+  limit: { type: 'string', value: '1–200', summary: 'How many', default: '50' },
+  cursor: { type: 'string', value: 'cursor', summary: 'Where the list before ended (next_cursor of --json)' },
+} as const satisfies CommandSpec['options'];
+
+/** Values of these options by their names; undefined where an option was not given. */
+export const getTexts = (
+  { options }: Pick<CommandCall, 'options'>,
+  names: readonly string[],
+): Record<string, string | undefined> =>
+  Object.fromEntries(
+    names.map((name) => {
+      const value = options[name];
+      return [name, typeof value === 'string' ? value : undefined];
+    }),
+  );
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** @throws UsageError when it is no address of a service */
+export function parseServiceUrl(given: string, allowHttp: boolean): URL {
+  const url = URL.canParse(given) ? new URL(given) : null;
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`"${given}" is no address of a service: write https://aos.example.com`, null);
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname) && !allowHttp)
+    throw new UsageError(`${given} has no TLS: write https://, or add --allow-http`, null);
+  return url;
+}
+
+async function loadToken({ token, tokenFile }: RemoteEnv): Promise<string | null> {
+  if (token !== null || tokenFile === null) return token;
+  return (await readNamed(tokenFile)).trim();
+}
+
+export class ServiceClient {
+  private constructor(
+    readonly url: URL,
+    private readonly token: string,
+  ) {}
+
+  /** @throws UsageError when there is no address or no token */
+  static async open({ options }: Pick<CommandCall, 'options'>): Promise<ServiceClient> {
+    const env = readRemoteEnv();
+    const named = options['url'] ?? env.url;
+    const token = await loadToken(env);
+    // A profile at fault is no concern of a call that does without one.
+    const profile = typeof named === 'string' && token !== null ? null : await loadProfile(env);
+    const given = named ?? profile?.url;
+    if (typeof given !== 'string')
+      throw new UsageError('no address of a service: give --url, set SVC_URL, or run "aos login"', null);
+    const url = parseServiceUrl(given, options['allow-http'] === true || given === profile?.url);
+    const own = profile !== null && new URL(profile.url).origin === url.origin ? profile.token : null;
+    const secret = token ?? own;
+    if (secret === null) throw new UsageError(`no token for ${url.origin}: set SVC_TOKEN, or run "aos login"`, null);
+    return new ServiceClient(url, secret);
+  }
+
+  /** For a token that is not stored yet. */
+  static withToken(url: URL, token: string): ServiceClient {
+    return new ServiceClient(url, token);
+  }
+
+  /** @throws ServiceError with what the service answers, Error when it cannot be reached */
+  async request<T>(
+    method: string,
+    path: string,
+    { query = {}, body }: { query?: Query; body?: object } = {},
+  ): Promise<T> {
+    const target = new URL(path, this.url);
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) target.searchParams.set(name, String(value));
+    const response = await sendRequest(target, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.token}`,
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      env: readRemoteEnv().proxies,
+      responseTimeoutMs: TIMEOUT_MS,
+      bodyTimeoutMs: TIMEOUT_MS,
+    }).catch((error: unknown) => {
+      throw new Error(
+        `${this.url.origin} cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
+        {
+          cause: error,
+        },
+      );
+    });
+    const answer = parseAnswer(await text(response.body));
+    const { status } = response;
+    if (status < 300 && answer?.['status'] === 'success') return answer as T;
+    const refusal = status < 300 ? null : readRefusal(answer?.['error']);
+    if (refusal === null)
+      throw new Error(
+        `${this.url.origin} answered ${status}, and not as an AOS service does: is another server at this address, or before it?`,
+      );
+    const { code, message, fields } = refusal;
+    throw new ServiceError(code, message, { status, ...(fields !== undefined && { fields }) });
+  }
+}
+
+interface Refusal {
+  code: string;
+  message: string;
+  fields: Record<string, string> | undefined;
+}
+
+/** Returns null when the answer is another server's. */
+function readRefusal(error: unknown): Refusal | null {
+  if (error === null || typeof error !== 'object') return null;
+  const { code, message, fields } = error as Partial<Record<keyof Refusal, unknown>>;
+  if (typeof code !== 'string' || typeof message !== 'string') return null;
+  const texts = Object.entries(fields ?? {}).map(([name, problem]) => [name, String(problem)]);
+  return {
+    code,
+    message,
+    fields: texts.length === 0 ? undefined : (Object.fromEntries(texts) as Record<string, string>),
+  };
+}
+
+function parseAnswer(body: string): Record<string, unknown> | null {
+  try {
+    const value = JSON.parse(body) as unknown;
+    return value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,48 @@
+/** The profile: address and token of the service that this account works with, in a file of its own (0600). */
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RemoteEnv } from '../../../config/remote.js';
+import { replaceFile } from '../../../lib/files/replace-file.js';
+
+export interface Profile {
+  url: string;
+  token: string;
+}
+
+type Settings = Pick<RemoteEnv, 'settingsFolder'>;
+
+const profilePath = ({ settingsFolder }: Settings): string => join(settingsFolder, 'aos', 'profile.json');
+
+/**
+ * Returns null when no profile is saved.
+ * @throws Error when others can read the file, or it is not a profile
+ */
+export async function loadProfile(env: Settings): Promise<Profile | null> {
+  const path = profilePath(env);
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw error;
+  });
+  if (found === null) return null;
+  if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
+    throw new Error(`${path} can be read by others; run: chmod 600 ${path}`);
+  const profile = parseProfile(await readFile(path, 'utf8'));
+  if (profile === null) throw new Error(`${path} is no profile; run "aos login" to write it again`);
+  return profile;
+}
+
+function parseProfile(text: string): Profile | null {
+  try {
+    const { url, token } = JSON.parse(text) as Partial<Profile>;
+    return typeof url === 'string' && URL.canParse(url) && typeof token === 'string' ? { url, token } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @returns its path */
+export async function saveProfile(profile: Profile, env: Settings): Promise<string> {
+  const path = profilePath(env);
+  await replaceFile(path, `${JSON.stringify(profile, null, 2)}\n`);
+  return path;
+}

@@ -1,0 +1,105 @@
+/** `aos release list | promote | withdraw`, against a running service. */
+import type { CommandSpec } from '../../../kernel/contract.js';
+import { formatTable } from '../../../lib/console/format-table.js';
+import { CONNECTION_OPTIONS, getTexts, PAGE_OPTIONS, ServiceClient } from './client.js';
+
+interface Release {
+  product: string;
+  version: string;
+  channel: string;
+  platform: string;
+  published_at: string;
+  rollout_percent: number;
+  withdrawn_at: string | null;
+  halted_at: string | null;
+}
+
+const PATH = '/api/updateservice/v1';
+const PRODUCT = { type: 'string', value: 'slug', summary: 'Product (project)', required: true } as const;
+const PLATFORM = { type: 'string', value: 'platform', summary: 'Only this platform; without it all' } as const;
+
+function stateOf({ withdrawn_at, halted_at, rollout_percent }: Release): string {
+  if (withdrawn_at !== null) return 'withdrawn';
+  if (halted_at !== null) return `halted at ${rollout_percent} %`;
+  return rollout_percent < 100 ? `${rollout_percent} %` : 'offered';
+}
+
+export const releaseList: CommandSpec = {
+  name: 'release list',
+  summary: 'List the releases of a running service',
+  options: {
+    ...CONNECTION_OPTIONS,
+    product: { type: 'string', value: 'slug', summary: 'Only of this product' },
+    channel: { type: 'string', value: 'channel', summary: 'Only of this channel' },
+    platform: { type: 'string', value: 'platform', summary: 'Only of this platform' },
+    ...PAGE_OPTIONS,
+  },
+  run: async (call) => {
+    const query = getTexts(call, ['product', 'channel', 'platform', 'limit', 'cursor']);
+    const client = await ServiceClient.open(call);
+    const answer = await client.request<{ items: Release[] }>('GET', `${PATH}/releases`, { query });
+    const rows = answer.items.map((one) => [
+      one.product,
+      one.version,
+      one.channel,
+      one.platform,
+      stateOf(one),
+      one.published_at,
+    ]);
+    return {
+      json: answer,
+      text: formatTable(['PRODUCT', 'VERSION', 'CHANNEL', 'PLATFORM', 'STATE', 'PUBLISHED'], rows),
+    };
+  },
+};
+
+export const releasePromote: CommandSpec = {
+  name: 'release promote',
+  summary: 'Make the release of one channel a release of another',
+  args: ['version'],
+  options: {
+    ...CONNECTION_OPTIONS,
+    product: PRODUCT,
+    from: { type: 'string', value: 'channel', summary: 'Channel that has it', required: true },
+    to: { type: 'string', value: 'channel', summary: 'Channel that gets it', required: true },
+    platform: PLATFORM,
+    rollout: {
+      type: 'string',
+      value: 'percent',
+      field: 'rollout_percent',
+      summary: 'Offered to so many of the machines',
+    },
+  },
+  run: async (call) => {
+    const [version = ''] = call.args;
+    const { rollout, ...others } = getTexts(call, ['product', 'from', 'to', 'platform', 'rollout']);
+    const body = { ...others, version, ...(rollout !== undefined && { rollout_percent: Number(rollout) }) };
+    const client = await ServiceClient.open(call);
+    const answer = await client.request<object>('POST', `${PATH}/promote`, { body });
+    return {
+      json: answer,
+      text: `${others['product']} ${version} is promoted from ${others['from']} to ${others['to']}.`,
+    };
+  },
+};
+
+export const releaseWithdraw: CommandSpec = {
+  name: 'release withdraw',
+  summary: 'Withdraw a version: it is offered to no machine any more',
+  args: ['version'],
+  options: {
+    ...CONNECTION_OPTIONS,
+    product: PRODUCT,
+    channel: { type: 'string', value: 'channel', summary: 'Channel of the release', required: true },
+    platform: PLATFORM,
+    reason: { type: 'string', value: 'text', summary: 'Why; shown with the release', required: true },
+  },
+  run: async (call) => {
+    const [version = ''] = call.args;
+    const texts = getTexts(call, ['product', 'channel', 'platform', 'reason']);
+    const body = { version, ...texts };
+    const client = await ServiceClient.open(call);
+    const answer = await client.request<object>('POST', `${PATH}/withdraw`, { body });
+    return { json: answer, text: `${texts['product']} ${version} is withdrawn from ${texts['channel']}.` };
+  },
+};

@@ -1,0 +1,86 @@
+/**
+ * `aos serve`: runs the service until SIGTERM or SIGINT. With `--json` its one document is printed when it listens, and
+ * the log goes to stderr.
+ */
+import { join, relative, sep } from 'node:path';
+import { loadConfig, type Core } from '../../config/load.js';
+import { applyOption } from '../../config/sources.js';
+import type { CommandCall, CommandSpec } from '../../kernel/contract.js';
+import { compose, type Started } from '../../main.js';
+import { existing } from './data-directory.js';
+import { endWithin, LOST_MS, outliveOutputs, stopSignal } from './ending.js';
+import { supervisionOf } from '../../config/supervisor.js';
+import { EXIT } from './output.js';
+import { outlivePlugins } from './plugin-faults.js';
+import { Supervisor } from './supervisor.js';
+
+export const serve: CommandSpec = {
+  name: 'serve',
+  summary: 'Run the service',
+  options: {
+    port: { type: 'string', value: 'port', summary: 'TCP port to listen on; 0 picks a free one', env: 'SVC_PORT' },
+    host: { type: 'string', value: 'address', summary: 'Address to listen on', env: 'SVC_HOST' },
+    'data-dir': {
+      type: 'string',
+      value: 'folder',
+      summary: 'Folder of all that the service writes',
+      env: 'SVC_DATA_DIR',
+    },
+    config: { type: 'string', value: 'file', summary: 'JSON file of the configuration', env: 'SVC_CONFIG' },
+  },
+  run: async ({ options }) => ({ json: {}, text: '', exit: await runServer(false, options) }),
+};
+
+function announce({ address, firstAdmin }: Started, json: boolean): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ url: address, pid: process.pid, first_admin: firstAdmin })}\n`);
+    return;
+  }
+  if (firstAdmin !== null) {
+    process.stdout.write(`first administrator: ${firstAdmin.username}\n`);
+    if (firstAdmin.password !== null)
+      process.stdout.write(`password: ${firstAdmin.password}   (shown once; change it under /account)\n`);
+  }
+  process.stdout.write(`listening on ${address}\n`);
+}
+
+/** A first start takes longer, and says where everything will be. */
+async function announceNewStore({ data_dir, storage: { file } }: Core): Promise<void> {
+  if (file === null || (await existing(file)) === file) return;
+  const inside = relative('', data_dir);
+  const folder = inside.startsWith('..') ? data_dir : inside;
+  process.stdout.write(`Creating the store in ${join(folder, sep)}…\n`);
+}
+
+/** Answers the exit code, after the signal or the loss of the store. */
+export async function runServer(json: boolean, options: CommandCall['options'] = {}): Promise<number> {
+  for (const [name, { env }] of Object.entries(serve.options ?? {})) {
+    const value = options[name];
+    if (env !== undefined && typeof value === 'string') applyOption(env, value, `option --${name}`);
+  }
+  const signal = stopSignal();
+  const configuration = await loadConfig();
+  const outlive = outlivePlugins();
+  const service = outlive(await compose('serve', { configuration, ...(json && { logTo: 'stderr' }) }));
+  // Also while it is starting; the failure of a stop comes out below.
+  signal.then(() => service.stop()).catch(() => undefined);
+  const supervisor = new Supervisor(supervisionOf(), (reason) =>
+    process.stderr.write(`systemd was not told: ${reason}\n`),
+  );
+  if (!json) await announceNewStore(configuration.core);
+  const started = await service.boot();
+  // The first password is shown once: a start that cannot show it fails.
+  if (!started.firstAdmin?.password) outliveOutputs();
+  try {
+    announce(started, json);
+    outliveOutputs();
+    await supervisor.ready();
+    const lost = await Promise.race([signal.then(() => false), service.lost.then(() => true)]);
+    if (!lost) return EXIT.ok;
+    endWithin(LOST_MS);
+    return EXIT.error;
+  } finally {
+    await supervisor.stopping();
+    await service.stop();
+  }
+}

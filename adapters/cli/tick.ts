@@ -1,0 +1,100 @@
+/**
+ * `aos tick`: one round of the background work, for machines where a scheduler calls it instead of `serve` doing it by
+ * itself (interface, scheduled tick; contract 90, tick). The evaluator's lease covers the whole of it; exit 2 while
+ * another run holds that. Each other job runs under its own lock, so the tick works beside a server.
+ */
+import type { CommandResult, CommandSpec } from '../../kernel/contract.js';
+import { WATCHDOG, type RunRecord } from '../../ports/domain/watchdog.js';
+import type { Jobs } from '../../ports/jobs.js';
+import { RELEASE_STORE, type ReleaseStoreState } from '../../ports/domain/releases.js';
+import { EXIT } from './output.js';
+import { withService } from './service.js';
+
+/** Jobs of which the tick does the work itself: the evaluator, and the access files. */
+const OWN: ReadonlySet<string> = new Set(['watchdog.evaluate', 'releases.access']);
+
+interface Failed {
+  name: string;
+  error: string;
+}
+
+/** What was done beside the evaluator's run. */
+interface Also {
+  failed: Failed[];
+  /** Null: there is no release store, or its care failed. */
+  store: ReleaseStoreState | null;
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Every repeating job once; one that runs elsewhere is left to it. Answers those that failed. */
+async function runJobs(jobs: Pick<Jobs, 'list' | 'runNow'>, signal: AbortSignal): Promise<Failed[]> {
+  const failed: Failed[] = [];
+  for (const { name, every_ms, cron } of await jobs.list()) {
+    if (signal.aborted) break;
+    if (OWN.has(name) || (every_ms === null && cron === null)) continue;
+    try {
+      await jobs.runNow(name);
+    } catch (error) {
+      failed.push({ name, error: textOf(error) });
+    }
+  }
+  return failed;
+}
+
+/** What changed of the store's protection; a failed test is said when the result is another one than before. */
+function storeLines(state: ReleaseStoreState | null, quiet: boolean): string[] {
+  if (state === null) return [];
+  // The first result of a store without packages is no change that somebody is woken for.
+  const told = state.changed && !(quiet && state.protection === 'no_packages');
+  const lines = told ? [`release store: ${state.protection}`] : [];
+  if (!quiet && state.regenerated.length > 0) lines.push(`Access files written of ${state.regenerated.join(', ')}.`);
+  return lines;
+}
+
+function linesOf(run: RunRecord, { failed, store }: Also, quiet: boolean): string[] {
+  const changes = run.changes.map(
+    ({ source, from, to, suppressed_by }) =>
+      `${source}: ${from} -> ${to}${suppressed_by === null ? '' : ` (suppressed by ${suppressed_by})`}`,
+  );
+  const more = run.to_warning + run.to_down - run.changes.length;
+  const lines = [...changes, ...(more > 0 ? [`and ${more} more`] : [])];
+  if (run.result !== 'ok') lines.push('the run lost its lease to another one and stopped');
+  if (run.errors > 0) lines.push(`${run.errors} monitors could not be evaluated`);
+  lines.push(...storeLines(store, quiet));
+  lines.push(...failed.map(({ name, error }) => `${name} failed: ${error}`));
+  if (!quiet) lines.push(`${run.evaluated} monitors were due, ${run.alarms_emitted} alarms sent.`);
+  return lines;
+}
+
+export const tick: CommandSpec = {
+  name: 'tick',
+  summary: 'Run the evaluator and the background work once',
+  options: { quiet: { type: 'boolean', summary: 'Print only changes and errors' } },
+  run: ({ options }) => {
+    const quiet = options['quiet'] === true;
+    return withService({}, async ({ jobs, kernel }): Promise<CommandResult> => {
+      const watchdog = kernel.service(WATCHDOG);
+      if (watchdog === undefined) throw new Error('the watchdog is not there: see `aos plugin list`');
+      const done = await watchdog.evaluate('cli', async (signal): Promise<Also> => {
+        const failed = await runJobs(jobs, signal);
+        if (signal.aborted) return { failed, store: null };
+        try {
+          return { failed, store: (await kernel.service(RELEASE_STORE)?.care()) ?? null };
+        } catch (error) {
+          return { failed: [...failed, { name: 'releases.access', error: textOf(error) }], store: null };
+        }
+      });
+      if (done === null) {
+        return { json: { skipped: true }, text: quiet ? '' : 'Skipped: another run is under way.', exit: EXIT.skipped };
+      }
+      const also = done.also ?? { failed: [], store: null };
+      const { failed, store } = also;
+      return {
+        json: { run: done.run, release_store: store, ...(failed.length > 0 && { failed }) },
+        text: linesOf(done.run, also, quiet).join('\n'),
+        exit: failed.length > 0 || done.run.errors > 0 || done.run.result !== 'ok' ? EXIT.error : EXIT.ok,
+      };
+    });
+  },
+};

@@ -1,0 +1,143 @@
+/** The words of a command line: what a command takes, and what is wrong with what was typed (exit 64). */
+import { parseArgs } from 'node:util';
+import type { CommandSpec } from '../../kernel/contract.js';
+
+/** Wrong usage. `message` is one sentence; `help` says how it is meant, null where the sentence says all. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+  constructor(
+    message: string,
+    readonly help: string | null,
+  ) {
+    super(message);
+  }
+}
+
+type Face = Pick<CommandSpec, 'name' | 'args' | 'options'>;
+type Option = NonNullable<CommandSpec['options']>[string];
+
+const optionsOf = (spec: Face): [string, Option][] => Object.entries(spec.options ?? {});
+const valueOf = ({ value = 'text' }: Option): string => `<${value}>`;
+/** The option that may be given as an argument too. */
+const positionalOf = (spec: Face): [string, Option] | undefined => optionsOf(spec).find(([, one]) => one.positional);
+
+/** `aos token create --name <name> --scopes <scope,…> [--project <slug>] [--json]` */
+export function usageOf(spec: Face): string {
+  const args = (spec.args ?? []).map((arg) => (arg.endsWith('?') ? `[<${arg.slice(0, -1)}>]` : `<${arg}>`));
+  const options = optionsOf(spec).map(([name, option]) => {
+    if (option.positional === true) return valueOf(option);
+    const text = option.type === 'boolean' ? `--${name}` : `--${name} ${valueOf(option)}`;
+    return option.required === true ? text : `[${text}]`;
+  });
+  const positional = positionalOf(spec) === undefined ? [] : options.splice(0, 1);
+  return ['aos', spec.name, ...positional, ...args, ...options, '[--json]'].join(' ');
+}
+
+/** Two columns, as wide as the first needs. */
+export function formatRows(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(0, ...rows.map(([first]) => first.length));
+  return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}`.trimEnd());
+}
+
+export function helpOf(spec: Omit<CommandSpec, 'run'>): string {
+  const options = optionsOf(spec).map(([name, option]): [string, string] => {
+    const { type, summary, env } = option;
+    const head = type === 'boolean' ? `--${name}` : `--${name} ${valueOf(option)}`;
+    return [`    ${head}`, env === undefined ? summary : `${summary} (environment: ${env})`];
+  });
+  const common: [string, string][] = [
+    ['    --json', 'Print exactly one JSON document'],
+    ['-h, --help', 'Show this help'],
+  ];
+  return [spec.summary, '', `Usage: ${usageOf(spec)}`, '', 'Options:', ...formatRows([...options, ...common])].join(
+    '\n',
+  );
+}
+
+export interface Parsed {
+  args: string[];
+  options: Record<string, string | boolean | undefined>;
+  json: boolean;
+  help: boolean;
+}
+
+/** What Node says of an option, with the option and the nearest one. */
+function optionFault(spec: Face, error: Error): string {
+  const [, unknown] = /^Unknown option '(-[^']*)'/.exec(error.message) ?? [];
+  if (unknown !== undefined) {
+    const near = findNearest(unknown, [...optionsOf(spec).map(([name]) => `--${name}`), '--json', '--help']);
+    return `unknown option ${unknown}${near === null ? '' : `; did you mean ${near}?`}`;
+  }
+  const [, short, lacks] =
+    /^Option '(?:-\w, )?(--[\w-]+) <value>' (argument missing|argument is ambiguous)/.exec(error.message) ?? [];
+  if (short !== undefined && lacks !== undefined) return `${short} needs a value`;
+  const [, flag] = /^Option '(?:-\w, )?(--[\w-]+)' does not take an argument/.exec(error.message) ?? [];
+  if (flag !== undefined) return `${flag} takes no value`;
+  // Node's own sentences go on with hints for programmers.
+  return error.message.split(/\.?\n|\. /)[0] ?? 'wrong options';
+}
+
+/** @throws UsageError */
+export function parse(spec: Omit<CommandSpec, 'run'>, words: readonly string[]): Parsed {
+  const help = `Usage: ${usageOf(spec)}`;
+  const options = Object.fromEntries(optionsOf(spec).map(([name, { type }]) => [name, { type }] as const));
+  let parsed: { values: Record<string, string | boolean | undefined>; positionals: string[] };
+  try {
+    parsed = parseArgs({
+      args: [...words],
+      options: { ...options, json: { type: 'boolean' as const }, help: { type: 'boolean' as const, short: 'h' } },
+      allowPositionals: true,
+      strict: true,
+    });
+  } catch (error) {
+    throw new UsageError(optionFault(spec, error as Error), help);
+  }
+  const { json, help: asked, ...values } = parsed.values;
+  if (asked === true) return { args: [], options: {}, json: json === true, help: true };
+  const args = takePositional(spec, parsed.positionals, values, help);
+  const wanted = spec.args ?? [];
+  const missing = wanted.find((arg, i) => !arg.endsWith('?') && args[i] === undefined);
+  if (missing !== undefined) throw new UsageError(`<${missing}> is missing`, help);
+  const extra = args[wanted.length];
+  if (extra !== undefined) throw new UsageError(`unexpected argument ${extra}`, help);
+  for (const [name, option] of optionsOf(spec)) {
+    if (values[name] === undefined && option.default !== undefined) values[name] = option.default;
+    if (option.required === true && values[name] === undefined)
+      throw new UsageError(option.positional === true ? `${valueOf(option)} is missing` : `--${name} is missing`, help);
+  }
+  return { args, options: values, json: json === true, help: false };
+}
+
+/** Moves the first argument into the option that it may stand for. @returns the other arguments */
+function takePositional(spec: Face, given: string[], values: Parsed['options'], help: string): string[] {
+  const [name, option] = positionalOf(spec) ?? [];
+  const [first, ...rest] = given;
+  if (name === undefined || option === undefined || first === undefined) return given;
+  if (given.length <= (spec.args ?? []).length) return given;
+  if (values[name] !== undefined && values[name] !== first)
+    throw new UsageError(`${valueOf(option)} is given twice, as ${first} and by --${name}`, help);
+  values[name] = first;
+  return rest;
+}
+
+/** The nearest of some words, or null where none is near. */
+export function findNearest(word: string, known: readonly string[]): string | null {
+  const found = known
+    .map((one) => ({ one, distance: editDistance(word, one) }))
+    .toSorted((a, b) => a.distance - b.distance)[0];
+  return found !== undefined && found.distance <= Math.max(1, Math.floor(found.one.length / 3)) ? found.one : null;
+}
+
+/** Insertions, deletions and replacements that turn one word into the other (Levenshtein). */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,40 @@
+/** What makes a backup, as text that travels to a process of its own; that process loads this and little else. */
+import { writeBackup } from '../../adapters/archive/backup/backup.js';
+import type { PackedArchive } from '../../adapters/archive/packages.js';
+import { FsReleaseStore } from '../../adapters/fs/release-store.js';
+import { KEY_FILES } from '../../adapters/node/keys/keys.js';
+import { refuseHalfImportedFile } from '../../adapters/archive/moving/import.js';
+import { copyStore, readDocument } from '../../adapters/sqlite/copying/copy.js';
+
+export const keyFiles = Object.values(KEY_FILES);
+
+export interface BackupJob {
+  /** The new file. */
+  path: string;
+  /** The store's file. */
+  store: string;
+  dataDir: string;
+  /** Folder of the release store; null: without packages. */
+  releases: string | null;
+  version: string;
+  keys: Record<string, string>;
+}
+
+/**
+ * @param copied called when the store has been read: from then on nobody waits for this
+ * @throws Error, one sentence
+ */
+export function backUp(job: BackupJob, copied: () => void = () => undefined): Promise<PackedArchive> {
+  const { path, store, dataDir, releases, version, keys } = job;
+  const about = { version, created_at: new Date().toISOString(), engine: 'sqlite', keys, migrations: null };
+  return writeBackup(path, about, {
+    dataDir,
+    keyFiles,
+    releases: releases === null ? null : new FsReleaseStore(releases),
+    copyStore: async (to) => {
+      await copyStore(store, to);
+      refuseHalfImportedFile((collection, id) => readDocument(to, collection, id));
+      copied();
+    },
+  });
+}

@@ -1,0 +1,53 @@
+/** The backups that the service makes of its embedded store, and a restore that was cut off. */
+import { join, resolve } from 'node:path';
+import { AutomaticBackups } from '../../adapters/archive/backup/automatic.js';
+import { newestBackup } from '../../adapters/archive/backup/names.js';
+import { finishRestore, isRestoreReady } from '../../adapters/archive/backup/restore.js';
+import { InstanceLock } from '../../adapters/node/instance-lock.js';
+import { fingerprints, type ServiceKeys } from '../../adapters/node/keys/keys.js';
+import { PinoLogger } from '../../adapters/node/logger.js';
+import type { Configuration } from '../load.js';
+import { backupsConfig } from '../../plugins/backups/config.js';
+import { releasesConfig } from '../../plugins/releases/config.js';
+import { NO_BACKUPS, type Backups } from '../../ports/store/backups.js';
+import { keyFiles, type BackupJob } from './backup-job.js';
+import { releasesOn } from './releases.js';
+
+/** Each is made in a process of its own. @param version of this service */
+export function backupsOf(configuration: Configuration, keys: ServiceKeys, version: string): Backups {
+  const { data_dir, storage } = configuration.core;
+  const { file } = storage;
+  if (file === null) return NO_BACKUPS;
+  const { path, keep } = configuration.section('backups', backupsConfig);
+  const releases = resolve(data_dir, configuration.section('releases', releasesConfig).path);
+  const job = { store: file, dataDir: data_dir, version, keys: Object.fromEntries(fingerprints(keys)) };
+  return new AutomaticBackups({
+    folder: resolve(data_dir, path),
+    keep,
+    version,
+    now: () => Date.now(),
+    module: join(import.meta.dirname, 'backup-process.js'),
+    job: (target, whole): BackupJob => ({ ...job, path: target, releases: whole ? releases : null }),
+  });
+}
+
+/** The newest one that lies there. Needs no keys: for a store that cannot be opened. */
+export async function newestBackupOf(configuration: Configuration): Promise<string | null> {
+  const { data_dir } = configuration.core;
+  const { path } = configuration.section('backups', backupsConfig);
+  return (await newestBackup(resolve(data_dir, path), Date.now()))?.path ?? null;
+}
+
+/** Puts in place what a restore that was cut off has left to do. @throws InstanceRunning */
+export async function completeRestore(configuration: Configuration): Promise<void> {
+  const { data_dir, storage } = configuration.core;
+  if (storage.file === null || !(await isRestoreReady(data_dir))) return;
+  const lock = await InstanceLock.acquire(data_dir, storage.file);
+  try {
+    const releases = await releasesOn(configuration, PinoLogger.create({ level: 'silent' }));
+    await finishRestore({ dataDir: data_dir, store: storage.file, keyFiles, releases });
+    await releases.close();
+  } finally {
+    await lock.release();
+  }
+}

@@ -1,0 +1,59 @@
+/** The kernel, with the ports, the store and the plugins that the configuration names. */
+import { JOBS_COLLECTION } from '../../adapters/agenda/jobs.js';
+import { refuseHalfImported } from '../../adapters/archive/moving/import.js';
+import { freeBytes } from '../../adapters/node/free-bytes.js';
+import { checkFingerprints, KEYS_COLLECTION } from '../../adapters/node/keys/keys.js';
+import { HostProcesses } from '../../adapters/node/processes.js';
+import { packageRoot } from '../load.js';
+import { coreKeys } from '../schema.js';
+import type { AppSettings } from '../../kernel/contract.js';
+import { Kernel, type KernelConfig, type KernelParts } from '../../kernel/kernel.js';
+import type { DocumentStore } from '../../ports/store.js';
+import { BUILTIN } from './builtin.js';
+import { folderOf } from './places.js';
+import type { ServicePorts } from './ports.js';
+import type { Setup } from './setup.js';
+
+/** For one plugin's import, setup, start or stop. */
+const PLUGIN_TIMEOUT_MS = 30_000;
+
+interface Served extends Pick<KernelParts, 'http' | 'peers' | 'unlistedProxies' | 'pluginFailed'> {
+  app: AppSettings;
+  store: DocumentStore;
+}
+
+export function makeKernel(setup: Setup, ports: ServicePorts, { app, ...served }: Served): Kernel {
+  const { configuration, config, usesDataDirectory } = setup;
+  return new Kernel({
+    ...ports,
+    ...served,
+    config: makeKernelConfig(setup, app),
+    processes: new HostProcesses(),
+    builtin: BUILTIN,
+    builtinTested: true,
+    plugins: config.plugins,
+    bases: [folderOf(configuration.origin('plugins')), process.cwd(), packageRoot()],
+    collections: [JOBS_COLLECTION, KEYS_COLLECTION],
+    freeBytes: () => freeBytes(config.data_dir),
+    ...(usesDataDirectory && { checkStore: () => checkStore(setup, ports, served.store) }),
+  });
+}
+
+function makeKernelConfig({ configuration, config }: Setup, app: AppSettings): KernelConfig {
+  return {
+    app,
+    auto_migrate: config.storage.auto_migrate,
+    plugin_timeout_ms: PLUGIN_TIMEOUT_MS,
+    sections: configuration.sections,
+    origin: (key) => configuration.origin(key),
+    reserved: [...coreKeys],
+    off: config.plugins_off,
+  };
+}
+
+/** Rejects a store that an import has left incomplete, or that belongs to other keys. */
+async function checkStore({ mode, keys, isShared }: Setup, ports: ServicePorts, store: DocumentStore): Promise<void> {
+  await refuseHalfImported(store);
+  if (isShared) await checkFingerprints(store, keys, () => ports.clock.iso());
+  if (mode === 'serve') await ports.signers.checkOwnKeys();
+}

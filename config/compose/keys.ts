@@ -1,0 +1,58 @@
+/**
+ * The keys of a service: those that it has, those that its first start makes, and whether they are those of its store.
+ */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compareFingerprints, KEY_FILES, loadKeys, type ServiceKeys } from '../../adapters/node/keys/keys.js';
+import type { Core } from '../load.js';
+import { refuseStrange } from '../../lib/files/trusted-file.js';
+import type { DocumentStore } from '../../ports/store.js';
+
+/** Beside the keys: what the service and its commands read there, and folders that it goes on in. */
+const READ = ['server.json', 'server.lock', 'unlisted-proxies.json', 'restore', 'installer'];
+const STORE = ['', '-wal', '-shm', '-journal', '.lock', '.restoring'];
+
+/**
+ * Nothing is read that another user of this machine may have put into the data directory, or beside the store.
+ * @throws UntrustedFile
+ */
+export async function refuseStrangers({ data_dir, storage }: Core): Promise<void> {
+  const here = [...Object.values(KEY_FILES), ...READ].map((name) => join(data_dir, name));
+  const store = storage.file === null ? [] : STORE.map((end) => `${storage.file}${end}`);
+  for (const path of here) await refuseStrange(path);
+  for (const path of store) await refuseStrange(path, 'file');
+}
+
+/** The configured keys. @param create false: nothing is written */
+export async function keysOf(config: Core, create: boolean): Promise<ServiceKeys> {
+  await refuseStrangers(config);
+  const settings = { ...config.security, release_private_key: config.release_private_key };
+  return loadKeys(settings, config.data_dir, config.storage.engine === 'mongodb', create);
+}
+
+/** Compares the keys with those that the store is used with, and remembers nothing. @throws KeyError */
+export async function fingerprintsFit(store: DocumentStore, keys: ServiceKeys): Promise<string> {
+  await compareFingerprints(store, keys);
+  return 'the keys are those of the store';
+}
+
+/** Keys of a service that keeps nothing. */
+export const NO_KEYS: ServiceKeys = { release: null, license: 'x'.repeat(32), data: 'x'.repeat(32), created: [] };
+
+/** A key has to be made, or the data directory itself. */
+export async function isFirstStart({ data_dir, release_private_key, security }: Core): Promise<boolean> {
+  const made = [
+    [release_private_key, KEY_FILES.release],
+    [security.license_key, KEY_FILES.license],
+    [security.data_key, KEY_FILES.data],
+  ] as const;
+  const wanted = made.filter(([key]) => key === null).map(([, file]) => join(data_dir, file));
+  const there = await Promise.all([data_dir, ...wanted].map(exists));
+  return there.includes(false);
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );

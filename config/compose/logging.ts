@@ -1,0 +1,36 @@
+/** The log of the service, and what it says of the configuration. */
+import { SystemClock } from '../../adapters/node/clock.js';
+import { PinoLogger } from '../../adapters/node/logger.js';
+import { StoreFaultLog } from '../../adapters/node/store-fault-log.js';
+import { RepeatedLines } from '../../lib/text/repeated-lines.js';
+import type { Logger } from '../../ports/logger.js';
+import type { Setup } from './setup.js';
+
+export interface Logging {
+  clock: SystemClock;
+  /** The log itself. */
+  lines: PinoLogger;
+  /** The same, where faults of the store that repeat are one line. */
+  log: Logger;
+  faults: RepeatedLines;
+}
+
+export function makeLogging({ mode, config, given }: Setup): Logging {
+  // A command prints its own answer on stdout; the log's lines would be mixed into it.
+  const lines = PinoLogger.create({
+    level: mode === 'command' ? 'silent' : config.log.level,
+    ...(given.logTo === 'stderr' && { destination: 'stderr' }),
+  });
+  const clock = new SystemClock();
+  const faults = new RepeatedLines(() => clock.monotonic());
+  return { clock, lines, log: new StoreFaultLog(lines, faults), faults };
+}
+
+/** Logs settings that have no effect, and keys that were created. */
+export function logSetup({ mode, configuration, keys }: Setup, log: Logger): void {
+  if (mode === 'serve') {
+    for (const { name, meant } of configuration.misspelt) log.warn({}, `${name} sets nothing: was ${meant} meant?`);
+    for (const name of configuration.unknown) log.warn({}, `${name} is no setting of the service`);
+  }
+  if (keys.created.length > 0) log.info({ created: keys.created }, 'created keys in the data directory');
+}

@@ -1,0 +1,52 @@
+/**
+ * `plugins.json` in the data directory: the states of the running service's plugins. `aos plugin list` and
+ * `aos doctor` read it without a credential.
+ */
+import { join } from 'node:path';
+import { InstanceLock } from '../../adapters/node/instance-lock.js';
+import { exists } from '../../adapters/node/processes.js';
+import { replaceFile } from '../../lib/files/replace-file.js';
+import { readOwn } from '../../lib/files/trusted-file.js';
+import type { PluginState } from '../../ports/domain/system.js';
+import type { Logger } from '../../ports/logger.js';
+
+const fileIn = (dataDir: string): string => join(dataDir, 'plugins.json');
+
+/** Writes the file, one write after the other. */
+export class PluginStatesFile {
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly dataDir: string,
+    private readonly states: () => readonly PluginState[],
+    private readonly log: Logger,
+  ) {}
+
+  /** Never rejects: a disk that takes no file keeps nothing from running. */
+  write(): Promise<void> {
+    this.#last = this.#writeAfter(this.#last);
+    return this.#last;
+  }
+
+  async #writeAfter(last: Promise<void>): Promise<void> {
+    await last;
+    try {
+      await replaceFile(fileIn(this.dataDir), `${JSON.stringify({ pid: process.pid, items: this.states() })}\n`);
+    } catch (err) {
+      this.log.warn({ err }, 'plugins.json was not written');
+    }
+  }
+}
+
+/** The plugins of the service that runs on this data directory; null when none runs. */
+export async function readRunningPluginStates(dataDir: string): Promise<PluginState[] | null> {
+  const running = await InstanceLock.running(dataDir);
+  if (running === null || !exists(running.pid)) return null;
+  try {
+    const { pid, items } = JSON.parse(await readOwn(fileIn(dataDir))) as { pid: number; items: PluginState[] };
+    return pid === running.pid ? items : null;
+  } catch {
+    // An earlier version wrote no such file, and a full disk keeps it from being written.
+    return null;
+  }
+}

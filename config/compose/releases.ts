@@ -1,0 +1,99 @@
+/** Where packages and installers lie: on this disk, or in the database. */
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { accessMode, type AccessMode } from '../../adapters/fs/access-mode.js';
+import { FsInstallers } from '../../adapters/fs/installers.js';
+import { INCOMING } from '../../adapters/fs/paths.js';
+import { productsIn } from '../../adapters/fs/products.js';
+import { FsReleaseStore } from '../../adapters/fs/release-store.js';
+import { Workshop } from '../../adapters/fs/workshop.js';
+import { ConfigError, packageRoot, type Configuration } from '../load.js';
+import { releasesConfig } from '../../plugins/releases/config.js';
+import { setupConfig } from '../../plugins/setup/config.js';
+import type { Logger } from '../../ports/logger.js';
+import type { ReleaseStore } from '../../ports/release-store.js';
+import { mendModes } from './data-directory.js';
+import type { ConnectionEars } from './store.js';
+
+/** Of `.htpasswd`. @throws ConfigError for a group that is not there, or that this process is not in */
+export function accessModeOf(configuration: Configuration): Promise<AccessMode> {
+  return accessMode(configuration.section('releases', releasesConfig)).catch((error: Error) => {
+    throw new ConfigError('releases.web_group', error.message, configuration.origin('releases.web_group'));
+  });
+}
+
+/**
+ * Whether packages lie in MongoDB.
+ * @throws ConfigError where there is none, or where a web server shall serve them from a disk
+ */
+export function inMongo(configuration: Configuration): boolean {
+  const { url, web_path, web_group } = configuration.section('releases', releasesConfig);
+  if (url === null) return false;
+  const from = configuration.origin('releases.url');
+  if (configuration.core.storage.engine !== 'mongodb')
+    throw new ConfigError('releases.url', 'wants storage.url to name MongoDB, whose database it is kept in', from);
+  for (const [key, value] of Object.entries({ web_path, web_group }))
+    if (value !== null)
+      throw new ConfigError('releases.url', `leaves no directory for a web server: take out releases.${key}`, from);
+  return true;
+}
+
+/** The directory of the release store; null: packages lie in MongoDB. @throws ConfigError */
+export function releasesFolder(configuration: Configuration): string | null {
+  if (inMongo(configuration)) return null;
+  return resolve(configuration.core.data_dir, configuration.section('releases', releasesConfig).path);
+}
+
+/** Names of the folders that the service writes to in its store. @param store one that is there */
+export async function releaseFoldersIn(store: string): Promise<string[]> {
+  const incoming = (await readdir(store)).filter((name) => name === INCOMING);
+  return [...incoming, ...(await productsIn(store))];
+}
+
+/**
+ * The release store. On this disk a web server's user reaches it, and nothing else of the data directory.
+ * @param tell hears of the connection that packages in MongoDB have
+ * @throws ConfigError
+ */
+export async function releasesOn(
+  configuration: Configuration,
+  log: Logger,
+  tell?: ConnectionEars['tell'],
+): Promise<ReleaseStore> {
+  const { data_dir, storage } = configuration.core;
+  const remote = inMongo(configuration);
+  const path = resolve(data_dir, configuration.section('releases', releasesConfig).path);
+  const access = await accessModeOf(configuration);
+  await mendModes(configuration, access, log);
+  const failed = (err: unknown): void =>
+    log.error({ err }, 'the release store cannot be written; the first write after the mend finds out');
+  if (!remote) return new FsReleaseStore(path, access, failed);
+  const { GridFsReleaseStore } = await import('../../adapters/mongodb/gridfs/release-store.js');
+  return new GridFsReleaseStore({ url: storage.url, ...(tell !== undefined && { tell }), failed }, new Workshop());
+}
+
+/** The update agents of the data directory, and where a build leaves new ones. */
+export function installersOf(configuration: Configuration): FsInstallers {
+  const { built_agents } = configuration.section('setup', setupConfig);
+  return new FsInstallers(join(configuration.core.data_dir, 'installer'), resolve(packageRoot(), built_agents));
+}
+
+/** Whether there is anything to place; told before the first question comes. */
+export async function announced(installers: FsInstallers, log: Logger): Promise<boolean> {
+  try {
+    return await installers.announce();
+  } catch (err) {
+    log.error({ err }, 'the installers that were built cannot be read');
+    return false;
+  }
+}
+
+/** Beside the running service: some hundred megabytes are copied after a new build, and nothing else waits for them. */
+export async function placeInstallers(installers: FsInstallers, log: Logger): Promise<void> {
+  try {
+    const files = await installers.place();
+    if (files.length > 0) log.info({ files }, 'placed the installers that were built');
+  } catch (err) {
+    log.error({ err }, 'could not place the installers');
+  }
+}

@@ -1,0 +1,19 @@
+/** Only `serve`, `restore` and `import` create an installation (contract 95, amendments). */
+import { dirname } from 'node:path';
+import { isRestoreReady } from '../../adapters/archive/backup/restore.js';
+import { isThere } from '../../adapters/archive/files.js';
+import type { Core } from '../load.js';
+
+/** A command that would work on an installation was called where there is none. */
+export class NoStore extends Error {
+  override name = 'NoStore';
+  constructor(folder: string) {
+    super(`no store in ${folder} (set SVC_DATA_DIR)`);
+  }
+}
+
+/** A restore that was cut off counts: the next start of anything finishes it. @throws NoStore */
+export async function requireStore({ data_dir, storage: { file } }: Core): Promise<void> {
+  if (file === null || (await isThere(file)) || (await isRestoreReady(data_dir))) return;
+  throw new NoStore(dirname(file));
+}

@@ -1,0 +1,77 @@
+/** What a start ran into, told by the setting that leads there (contract 00, configuration). */
+import { dirname, sep } from 'node:path';
+import { KeyError } from '../../adapters/node/keys/keys.js';
+import type { Configuration } from '../load.js';
+import { ConfigError } from '../sources.js';
+import { UntrustedFile } from '../../lib/files/trusted-file.js';
+
+const PLACE: Record<string, string> = {
+  ENOENT: 'cannot be made',
+  EEXIST: 'is no directory, or lies below a file',
+  ENOTDIR: 'is no directory, or lies below a file',
+  EACCES: 'may not be used by this user',
+  EPERM: 'may not be used by this user',
+  EROFS: 'lies on a file system that is read only',
+  ENOSPC: 'lies on a disk that is full',
+  EDQUOT: 'lies on a disk where this user may use no more',
+};
+
+const LISTEN: Record<string, [key: string, problem: string]> = {
+  EADDRINUSE: ['server.port', 'is in use by another program'],
+  EACCES: ['server.port', 'may not be used by this user'],
+  EADDRNOTAVAIL: ['server.host', 'is no address of this machine'],
+  ENOTFOUND: ['server.host', 'is no address of this machine'],
+};
+
+/** Origins of a key that nobody gave: its file in the data directory is named instead. */
+const UNSET = new Set(['the default', 'config/default.json']);
+
+/** The keys that a message about several of them names, without those in brackets beside their setting. */
+const KEYS = /\b(?:release_private_key|security\.(?:license|data)_key)\b(?! \()/g;
+
+/** Whether one of the two lies in the other. */
+const alongside = (a: string, b: string): boolean =>
+  `${a}${sep}`.startsWith(`${b}${sep}`) || b.startsWith(`${a}${sep}`);
+
+/** An error of the system, or of a driver, as the fault of a setting; every other error as it is. */
+function startFault(configuration: Configuration, error: unknown): unknown {
+  const { core } = configuration;
+  const of = (key: string, problem: string): ConfigError => new ConfigError(key, problem, configuration.origin(key));
+  const { file } = core.storage;
+  const { code = '', path, syscall, name, message, hostname } = error as NodeJS.ErrnoException & { hostname?: string };
+  if (error instanceof KeyError) {
+    const [, key, problem] = /^([a-z_]+(?:\.[a-z_]+)?): (.*)$/s.exec(message) ?? [];
+    if (key === 'keys')
+      return new KeyError(message.replace(KEYS, (one) => `${one} (from ${configuration.origin(one)})`));
+    const told = key !== undefined && !UNSET.has(configuration.origin(key));
+    return told ? of(key, problem as string) : error;
+  }
+  if (error instanceof UntrustedFile) {
+    const inStore = file !== null && error.path.startsWith(file);
+    return of(inStore ? 'storage.url' : 'data_dir', `leads to ${error.path}, which ${error.problem}`);
+  }
+  if (name === 'MongoParseError' || name === 'MongoInvalidArgumentError')
+    return of('storage.url', `is refused: ${message}`);
+  if (syscall === 'listen' || (syscall === 'getaddrinfo' && hostname === core.server.host)) {
+    const [key, problem] = LISTEN[code] ?? [];
+    const { host, port } = core.server;
+    return key === undefined ? error : of(key, `${key === 'server.port' ? port : host} ${problem}`);
+  }
+  if (code === 'EISDIR' && file !== null && path === file) return of('storage.url', `${file} is no file`);
+  if (code === 'EMLINK' && file !== null && path === file) return of('storage.url', `is refused: ${message}`);
+  const problem = PLACE[code];
+  // A file that vanished is no fault of a setting.
+  if (problem === undefined || path === undefined || (code === 'ENOENT' && syscall !== 'mkdir')) return error;
+  const at = (place: string): string => (code === 'EACCES' || code === 'EPERM' ? path : place);
+  if (alongside(core.data_dir, path)) return of('data_dir', `${at(core.data_dir)} ${problem}`);
+  return file !== null && alongside(dirname(file), path) ? of('storage.url', `${at(file)} ${problem}`) : error;
+}
+
+/** Does `work`; what it throws names the setting that led there. */
+export async function toldBySetting<T>(configuration: Configuration, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw startFault(configuration, error);
+  }
+}

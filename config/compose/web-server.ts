@@ -1,0 +1,63 @@
+/** The web server, as the configuration describes it; loaded only where something listens. */
+import { unlistedProxiesIn, type UnlistedProxies } from '../../adapters/node/unlisted-proxies.js';
+import type { PinoLogger } from '../../adapters/node/logger.js';
+import type { Core } from '../load.js';
+import type { AppSettings } from '../../kernel/contract.js';
+import type { Clock } from '../../ports/clock.js';
+import type { UnlistedProxy } from '../../ports/domain/system.js';
+import type { HttpServer } from '../../ports/http-server.js';
+import type { Ids } from '../../ports/ids.js';
+import type { Logger } from '../../ports/logger.js';
+import type { Metrics } from '../../ports/metrics.js';
+
+export interface WebServerParts {
+  app: AppSettings;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  /** The log's own lines, for those about requests. */
+  lines: PinoLogger;
+  metrics: Metrics;
+  unlisted: UnlistedProxies;
+  /** Processes that serve the same store. */
+  peers: () => number;
+}
+
+/** @param webDir layouts, partials and assets, compiled beside the program */
+export async function webServer(config: Core, webDir: string, parts: WebServerParts): Promise<HttpServer> {
+  const { app, clock, ids, log, lines, metrics, unlisted, peers } = parts;
+  const { host, port, base_url, trusted_proxies } = config.server;
+  const { HapiServer } = await import('../../adapters/hapi/server.js');
+  const { helpers } = await import('../../web/helpers.js');
+  return new HapiServer({
+    host,
+    port,
+    base_url: base_url ?? '',
+    trusted_proxies,
+    unlistedProxy: unlisted.note,
+    limits: config.limits,
+    sharers: peers,
+    debug: config.app.debug,
+    version: app.version,
+    timezone: app.timezone,
+    webDir,
+    helpers: helpers({ timezone: app.timezone, now: () => clock.now() }),
+    log,
+    clock,
+    ids,
+    metrics,
+    requestLog: { log: lines.withWarnings(), all: config.log.level === 'debug', slowMs: config.log.slow_ms },
+  });
+}
+
+/** What a service of this data directory has seen within a week, without what was listed since then. */
+export async function unlistedProxiesOf(
+  dataDir: string,
+  trusted: readonly string[],
+): Promise<readonly UnlistedProxy[]> {
+  const { addressReader } = await import('../../adapters/hapi/wire/address.js');
+  const read = addressReader(trusted);
+  const seen = await unlistedProxiesIn(dataDir, Date.now());
+  // Of a listed one the header would be read.
+  return seen.filter(({ address }) => read(address, '192.0.2.1') === address);
+}

@@ -1,0 +1,108 @@
+/**
+ * Freshness statements (contract 40, freshness; contract 90, freshness and key pinning): nobody between server and
+ * machine can hold a machine on an old release unnoticed. The caller verifies the signature over the statement's exact
+ * bytes first.
+ */
+import { isoOf, isTimestamp } from '../time.js';
+import { compareVersions, isVersion } from '../versions.js';
+import { PLATFORMS, type Platform } from './platform.js';
+
+export interface FreshnessStatement {
+  schema: 1;
+  product: string;
+  channel: string;
+  /** The answer of check for each platform; null for no release. */
+  latest: Readonly<Record<Platform, { version: string; manifest_sha256: string } | null>>;
+  /** The releases that machines have to install as steps. */
+  steps: readonly { version: string; min_version: string | null }[];
+  issued_at: string;
+  expires_at: string;
+}
+
+/** The machine's knowledge, against which a statement is judged. */
+export interface FreshnessFacts {
+  product: string;
+  channel: string;
+  platform: Platform;
+  /** The installed version, which the question to check named. */
+  current: string;
+  /** The offer of check; null for nothing newer. */
+  offered: { version: string; manifestSha256: string } | null;
+  /** True when the newest release was asked for, and a step on the way will not do. */
+  newestWanted?: boolean;
+  /** `issued_at` of the newest statement ever seen. */
+  newestSeen: string | null;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/** Reads a statement's text; null when the text is no statement of schema 1. */
+export function readFreshness(text: string): FreshnessStatement | null {
+  if (text.length > 1_000_000) return null;
+  const it = parseJsonOrNull(text);
+  if (!isRecord(it) || it['schema'] !== 1 || !isRecord(it['latest']) || !Array.isArray(it['steps'])) return null;
+  const { product, channel, latest, issued_at: issued, expires_at: expires } = it;
+  if (typeof product !== 'string' || typeof channel !== 'string' || !isTime(issued) || !isTime(expires)) return null;
+  if (!PLATFORMS.every((platform) => isLatest(latest[platform]))) return null;
+  return it['steps'].every(isStep) ? (it as unknown as FreshnessStatement) : null;
+}
+
+/** Why a statement does not vouch for check's answer, in one sentence; null when it does. */
+export function findFreshnessFault(statement: FreshnessStatement, facts: FreshnessFacts): string | null {
+  const { product, channel, platform, current, offered, newestSeen, now } = facts;
+  if (statement.product !== product) return 'The freshness statement is of another product.';
+  if (statement.channel !== channel) return 'The freshness statement is of another channel.';
+  const { issued_at, expires_at } = statement;
+  // A clock that is wrong, here or there, shows by the two times.
+  if (Date.parse(expires_at) <= now)
+    return `The freshness statement has expired: it held until ${expires_at}, and this machine’s clock says ${isoOf(now)}.`;
+  if (newestSeen !== null && Date.parse(issued_at) < Date.parse(newestSeen))
+    return `The freshness statement is older than one that was seen before: it is of ${issued_at}, that one of ${newestSeen}.`;
+  const latest = statement.latest[platform];
+  if (latest === null) return null;
+  const reached = offered?.version ?? current;
+  const stepped = facts.newestWanted !== true && isStepTo(statement.steps, latest.version, current, reached);
+  if (compareVersions(latest.version, reached) > 0 && !stepped)
+    return `The freshness statement names ${latest.version}, and the server offered ${offered?.version ?? 'nothing'}.`;
+  if (offered !== null && compareVersions(latest.version, offered.version) === 0)
+    return latest.manifest_sha256 === offered.manifestSha256
+      ? null
+      : `The freshness statement names another manifest for ${offered.version}.`;
+  return null;
+}
+
+/**
+ * An old installation updates in steps (contract 40, publishing): the statement must put the newest release, and every
+ * step above the offered one, out of its reach.
+ */
+function isStepTo(steps: FreshnessStatement['steps'], newest: string, current: string, reached: string): boolean {
+  const above = steps.filter(({ version }) => compareVersions(version, reached) > 0);
+  return (
+    above.some(({ version }) => compareVersions(version, newest) === 0) &&
+    above.every(({ min_version: min }) => min !== null && compareVersions(min, current) > 0)
+  );
+}
+
+function parseJsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isTime = (value: unknown): boolean => typeof value === 'string' && isTimestamp(value);
+
+const isVersionText = (value: unknown): boolean => typeof value === 'string' && isVersion(value);
+
+const isLatest = (value: unknown): boolean =>
+  value === null ||
+  (isRecord(value) && isVersionText(value['version']) && /^[0-9a-f]{64}$/.test(String(value['manifest_sha256'])));
+
+const isStep = (value: unknown): boolean =>
+  isRecord(value) &&
+  isVersionText(value['version']) &&
+  (value['min_version'] === null || isVersionText(value['min_version']));

@@ -1,0 +1,242 @@
+/**
+ * The manifest of a release (contract 40, manifest). The signature covers exactly the text: the server builds the text
+ * once, and nobody writes it again from parsed members.
+ */
+import { compareVersions, isVersion } from '../versions.js';
+import { isTimestamp } from '../time.js';
+import type { FileMode, ArchivedFile } from './archive.js';
+import { compareCodePoints } from './code-points.js';
+import { createGlobMatcher, findGlobFault } from './globs.js';
+import { PathSet } from './path-set.js';
+import { findPathFault } from './path-policy.js';
+import { isPlatform, type Platform } from './platform.js';
+import { printable } from '../text/printable.js';
+
+export interface ManifestFile extends ArchivedFile {
+  /** True when the file is shipped, but never replaces an existing one. */
+  preserve: boolean;
+}
+
+/** The runtime that a package needs, as the packager names it: `{name: "Microsoft.NETCore.App", version: "8.0.0"}`. */
+export type Runtime = { name: string; version: string };
+
+export interface ReleaseManifest {
+  schema: 1;
+  product: string;
+  version: string;
+  channel: string;
+  platform: Platform;
+  /** RFC 3339 in UTC. */
+  published_at: string;
+  package: { sha256: string; size: number };
+  /** In the order of their paths by code point. */
+  files: ManifestFile[];
+  preserve_patterns: string[];
+  /** The oldest version that may update to this one directly; null for any. */
+  min_version: string | null;
+  /** The package's `setup.json`, parsed; null when the package has none. */
+  setup: Readonly<Record<string, unknown>> | null;
+  /** The path of the file that is started; null for none. */
+  entry: string | null;
+  runtime: Runtime | null;
+}
+
+/** The limit of a manifest's text: 200,000 files with the longest paths that a package may hold. */
+export const MAX_MANIFEST_BYTES = 96 * 1024 ** 2;
+
+export type ManifestInput = Omit<ReleaseManifest, 'schema' | 'files'> & { files: readonly ArchivedFile[] };
+
+/** The members in their order, and with it the signed text. */
+export function formatManifest(release: ManifestInput): string {
+  const files = release.files.toSorted((a, b) => compareCodePoints(a.path, b.path));
+  return [...formatManifestPieces({ ...release, files }, files.length + 1)].join('');
+}
+
+/**
+ * The same text in pieces of at most `perPiece` files, because 200,000 at once would hold the event loop.
+ * @param release has its files in the order of their paths by code point
+ */
+export function* formatManifestPieces(release: ManifestInput, perPiece: number): Generator<string> {
+  const preserved = createGlobMatcher(release.preserve_patterns);
+  const head = {
+    schema: 1,
+    product: release.product,
+    version: release.version,
+    channel: release.channel,
+    platform: release.platform,
+    published_at: release.published_at,
+    package: { sha256: release.package.sha256, size: release.package.size },
+  };
+  const tail = {
+    preserve_patterns: release.preserve_patterns,
+    min_version: release.min_version,
+    setup: release.setup,
+    entry: release.entry,
+    runtime: release.runtime && { name: release.runtime.name, version: release.runtime.version },
+  };
+  yield `${JSON.stringify(head).slice(0, -1)},"files":[`;
+  let last = '';
+  for (let at = 0; at < release.files.length; at += perPiece) {
+    const files = release.files.slice(at, at + perPiece).map(({ path, size, sha256, mode }) => {
+      if (compareCodePoints(last, path) > 0) throw new TypeError('the files of a manifest are not in their order');
+      last = path;
+      return { path, size, sha256, mode, preserve: preserved(path) };
+    });
+    yield (at === 0 ? '' : ',') + JSON.stringify(files).slice(1, -1);
+  }
+  yield `],${JSON.stringify(tail).slice(1)}`;
+}
+
+/** Refuses a text that is no manifest, or a manifest that must not be followed. */
+export class ManifestInvalid extends Error {
+  override name = 'ManifestInvalid';
+  constructor(
+    /** `files[3].path`; '' for the whole. */
+    readonly member: string,
+    why: string,
+  ) {
+    super(member === '' ? `The manifest ${why}` : `The manifest’s ${member} ${why}`);
+  }
+}
+
+/**
+ * Reads a manifest's text. Unknown members are skipped, because a newer server may write them.
+ * @throws ManifestInvalid
+ */
+export function readManifest(text: string): ReleaseManifest {
+  if (text.length > MAX_MANIFEST_BYTES) throw new ManifestInvalid('', `is larger than ${MAX_MANIFEST_BYTES} bytes`);
+  const root = record(parse(text), '');
+  if (root['schema'] !== 1) throw new ManifestInvalid('schema', 'is not 1; a newer program may know it');
+  const platform = root['platform'];
+  if (!isPlatform(platform)) throw new ManifestInvalid('platform', 'is unknown');
+  const packed = record(root['package'], 'package');
+  const manifest: ReleaseManifest = {
+    schema: 1,
+    product: name(root['product'], 'product'),
+    version: version(root['version'], 'version'),
+    channel: name(root['channel'], 'channel'),
+    platform,
+    published_at: when(root['published_at'], 'published_at'),
+    package: { sha256: sha256(packed['sha256'], 'package.sha256'), size: size(packed['size'], 'package.size') },
+    files: files(root['files'], platform),
+    preserve_patterns: patterns(root['preserve_patterns']),
+    min_version: orNull(root['min_version'], (value) => version(value, 'min_version')),
+    setup: orNull(root['setup'], (value) => record(value, 'setup')),
+    entry: orNull(root['entry'], (value) => string(value, 'entry', 2_048)),
+    runtime: orNull(root['runtime'], runtime),
+  };
+  if (manifest.entry !== null && findPathFault(manifest.entry, platform) !== null)
+    throw new ManifestInvalid('entry', `${printable(manifest.entry, 200)} ${findPathFault(manifest.entry, platform)}`);
+  return manifest;
+}
+
+/** The members that identify the release of a manifest. */
+export type ReleaseIdentity = Pick<ReleaseManifest, 'product' | 'version' | 'channel' | 'platform'> & {
+  sha256: string;
+};
+
+/**
+ * The first member that names another release than the asked one; null when all agree. A signature proves who made a
+ * manifest, not that the manifest belongs to this package (contract 90, update).
+ */
+export function differsFrom(manifest: ReleaseManifest, asked: ReleaseIdentity): string | null {
+  if (manifest.product !== asked.product) return 'product';
+  if (compareVersions(manifest.version, asked.version) !== 0) return 'version';
+  if (manifest.channel !== asked.channel) return 'channel';
+  if (manifest.platform !== asked.platform) return 'platform';
+  return manifest.package.sha256 === asked.sha256 ? null : 'package.sha256';
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ManifestInvalid('', 'is no JSON');
+  }
+}
+
+function files(value: unknown, platform: Platform): ManifestFile[] {
+  if (!Array.isArray(value)) throw new ManifestInvalid('files', 'is no list');
+  if (value.length > 200_000) throw new ManifestInvalid('files', 'has more than 200000 entries');
+  const paths = new PathSet();
+  return value.map((item: unknown, i) => {
+    const at = `files[${i}]`;
+    const file = record(item, at);
+    const path = string(file['path'], `${at}.path`, 2_048);
+    const why = findPathFault(path, platform) ?? paths.add(path, 'file');
+    if (why !== null) throw new ManifestInvalid(`${at}.path`, `${printable(path, 200)} ${why}`);
+    if (typeof file['preserve'] !== 'boolean') throw new ManifestInvalid(`${at}.preserve`, 'is no boolean');
+    return {
+      path,
+      size: size(file['size'], `${at}.size`),
+      sha256: sha256(file['sha256'], `${at}.sha256`),
+      mode: mode(file['mode'], `${at}.mode`),
+      preserve: file['preserve'],
+    };
+  });
+}
+
+function patterns(value: unknown): string[] {
+  if (!Array.isArray(value) || value.length > 1_000)
+    throw new ManifestInvalid('preserve_patterns', 'is no list of up to 1000');
+  return value.map((item: unknown, i) => {
+    const glob = string(item, `preserve_patterns[${i}]`, 1_000);
+    const why = findGlobFault(glob);
+    if (why !== null) throw new ManifestInvalid(`preserve_patterns[${i}]`, why);
+    return glob;
+  });
+}
+
+function runtime(value: unknown): Runtime {
+  const it = record(value, 'runtime');
+  return { name: name(it['name'], 'runtime.name'), version: name(it['version'], 'runtime.version') };
+}
+
+const orNull = <T>(value: unknown, read: (value: unknown) => T): T | null =>
+  value === null || value === undefined ? null : read(value);
+
+function record(value: unknown, member: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ManifestInvalid(member, 'is no object');
+  return value as Record<string, unknown>;
+}
+
+function string(value: unknown, member: string, length: number): string {
+  if (typeof value !== 'string' || value === '') throw new ManifestInvalid(member, 'is no text');
+  if (value.length > length) throw new ManifestInvalid(member, `is longer than ${length} characters`);
+  return value;
+}
+
+function name(value: unknown, member: string): string {
+  const text = string(value, member, 200);
+  if (!/^[\w.@+-]+$/.test(text)) throw new ManifestInvalid(member, 'has a character that no name has');
+  return text;
+}
+
+function version(value: unknown, member: string): string {
+  const text = string(value, member, 10_000);
+  if (!isVersion(text)) throw new ManifestInvalid(member, 'is no version');
+  return text;
+}
+
+function when(value: unknown, member: string): string {
+  const text = string(value, member, 40);
+  if (!isTimestamp(text)) throw new ManifestInvalid(member, 'is no RFC 3339 time');
+  return text;
+}
+
+function sha256(value: unknown, member: string): string {
+  if (typeof value !== 'string' || !/^[0-9a-f]{64}$/.test(value))
+    throw new ManifestInvalid(member, 'is no SHA-256 in hex');
+  return value;
+}
+
+function size(value: unknown, member: string): number {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new ManifestInvalid(member, 'is no number of bytes');
+  return value as number;
+}
+
+function mode(value: unknown, member: string): FileMode {
+  if (value !== '0755' && value !== '0644') throw new ManifestInvalid(member, 'is neither 0755 nor 0644');
+  return value;
+}

@@ -1,0 +1,64 @@
+/**
+ * Decides which paths a package may hold (contract 40, refused packages). One rule for the server, the packager, and
+ * the agent, which also judges the paths of its local manifest and journal (contract 90, where it writes).
+ */
+import { caseFold } from 'unicode-case-folding';
+import { reachesWindows } from './platform.js';
+import { hasControls } from '../text/printable.js';
+
+/** Bytes of a whole path, and of one name in it, as file systems allow them. */
+export const MAX_PATH_BYTES = 2_048;
+export const MAX_NAME_BYTES = 255;
+
+/** The agent's own files, and the access file of the web server. */
+const RESERVED_AT_ROOT = new Set(['manifest.json', '.htaccess', '.update-agent']);
+/** Short names under which Windows would find them as well. */
+const SHORT_NAME_OF_RESERVED = /^(manife|htacce|update)~\d/;
+const DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$|clock\$)$/;
+const ASCII = /^[\x20-\x7e]*$/;
+
+/** Two names are one to some file system when their keys are equal: full case folding, then NFC. */
+export const nameKey = (name: string): string =>
+  ASCII.test(name) ? name.toLowerCase() : caseFold(name.normalize('NFD')).normalize('NFC');
+
+/**
+ * Why a package must not hold this path; null when it may. `path` is relative, its names separated by slashes.
+ * @param platform the package's; an unknown one is judged as `any`
+ */
+export function findPathFault(path: string, platform: string): string | null {
+  if (path === '') return 'has no name';
+  if (!path.isWellFormed()) return 'is not UTF-8';
+  if (path.includes('\0')) return 'has a NUL in its name';
+  if (hasControls(path)) return 'has a control character in its name';
+  if (path.includes('\\')) return 'has a back-slash in its name';
+  if (path.startsWith('/')) return 'is an absolute path';
+  if (/^[A-Za-z]:/.test(path)) return 'begins with a drive letter';
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
+  const names = path.split('/');
+  const first = nameKey(names[0] ?? '');
+  if (RESERVED_AT_ROOT.has(first)) return 'is reserved at the root of an installation';
+  for (const name of names) {
+    const why = findNameFault(name);
+    if (why !== null) return why;
+  }
+  return reachesWindows(platform) ? findWindowsNameFault(names, first) : null;
+}
+
+function findNameFault(name: string): string | null {
+  if (name === '') return 'has an empty name between two slashes, or ends with one';
+  if (name === '..') return 'has .. in its path';
+  if (name === '.') return 'has . in its path';
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES) return `has a name longer than ${MAX_NAME_BYTES} bytes`;
+  return null;
+}
+
+function findWindowsNameFault(names: readonly string[], first: string): string | null {
+  if (SHORT_NAME_OF_RESERVED.test(first)) return 'is a short name of what is reserved at the root of an installation';
+  for (const name of names) {
+    if (/[<>"|?*:]/.test(name)) return 'has a character in its name that Windows does not allow';
+    if (/[. ]$/.test(name)) return 'has a name that ends with a dot or a space, which Windows drops';
+    const base = (name.split('.')[0] ?? '').trimEnd().toLowerCase();
+    if (DEVICE.test(base)) return 'is the name of a device on Windows';
+  }
+  return null;
+}

@@ -1,0 +1,235 @@
+/**
+ * A service in memory with the plugins of a test: the real kernel, the real web server without a socket, the memory
+ * store, a clock that stands still, jobs that run when they are asked to.
+ *
+ *   const service = await boot([stub(PROJECTS, { … }), plugin], { config: { chat: { room: 'ops' } } });
+ *   const answer = await service.request('GET', '/api/chat/v1/notes', { as: { scopes: ['chat:read'] } });
+ *   await service.stop();
+ */
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HapiServer } from '../../adapters/hapi/server.js';
+import { MemoryStore } from '../../adapters/memory/store.js';
+import { SqliteStore } from '../../adapters/sqlite/store.js';
+import type { AppSettings, CommandCall, CommandResult, EventType, Plugin } from '../../kernel/contract.js';
+import { Kernel } from '../../kernel/kernel.js';
+import { AUTHENTICATOR } from '../../ports/domain/access.js';
+import type { DomainEvent } from '../../ports/events.js';
+import type { HttpLimits } from '../../ports/http/limits.js';
+import type { HttpMethod } from '../../ports/http.js';
+import type { Outbound } from '../../ports/outbound.js';
+import type { Collection, Doc, DocumentStore } from '../../ports/store.js';
+import { helpers } from '../../web/helpers.js';
+import { TestAnswer } from './answer.js';
+import type { ManualClock } from './clock.js';
+import type { EnqueuedJob, FakeJobs, RecordingLog } from './fakes.js';
+import { checkOutput } from './output.js';
+import { fakes, kernelParts } from './parts.js';
+import { credentialOf, csrfOf, PANELS, panelsPage, visitors, type Visitor } from './visitors.js';
+
+export interface BootOptions {
+  /** Sections of the configuration, by plugin. */
+  config?: Readonly<Record<string, unknown>>;
+  app?: Partial<AppSettings>;
+  /** Default: an empty one in memory. `embedded`: the embedded engine in a temporary folder, which `stop` removes. */
+  store?: DocumentStore | 'embedded';
+  /** Answers requests that plugins send; default: nobody answers. */
+  outbound?: Outbound['request'];
+}
+
+export interface Ask {
+  /** Default `public`. */
+  as?: Visitor;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Fields of a page's form; its `csrf_token` is added. */
+  form?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>>;
+}
+
+function openStore(given: BootOptions['store'], folder: string | null): DocumentStore {
+  if (folder !== null) return new SqliteStore({ path: join(folder, 'aos.db'), durability: 'normal', threads: false });
+  return given === undefined || given === 'embedded' ? new MemoryStore() : given;
+}
+
+/** No rate is limited; sizes are the defaults. */
+const LIMITS: HttpLimits = {
+  json_bytes: 1_048_576,
+  inflated_bytes: 8_388_608,
+  intake_per_minute: 0,
+  intake_burst: 0,
+  api_per_minute: 0,
+  bulk_per_minute: 0,
+  auth_failures_per_minute: 0,
+  public_per_minute: 0,
+};
+
+/**
+ * Starts the plugins, in the order that their manifests ask for. A plugin is given as its object, or as `plugins` of
+ * the configuration names it (a path from the working directory, a `file:` URL, a package).
+ * @throws Error with the name and the reason of every plugin that the service would refuse, or mark as failed
+ */
+export async function boot(plugins: readonly (Plugin | string)[], options: BootOptions = {}): Promise<TestService> {
+  const service = new TestService(plugins, options);
+  await service.start();
+  return service;
+}
+
+export class TestService {
+  readonly clock: ManualClock;
+  readonly log: RecordingLog;
+  readonly store: DocumentStore;
+  /** Every event that was emitted, oldest first. */
+  readonly emitted: DomainEvent[] = [];
+  readonly #kernel: Kernel;
+  readonly #http: HapiServer;
+  readonly #jobs: FakeJobs;
+  /** Of the embedded store. */
+  readonly #folder: string | null;
+
+  /** Not started yet: `boot` makes and starts one. */
+  constructor(plugins: readonly (Plugin | string)[], options: BootOptions) {
+    const own = fakes();
+    const { clock, ids, log, jobs } = own;
+    const parts = kernelParts(own, options.app);
+    const { app } = parts.config;
+    this.clock = clock;
+    this.log = log;
+    this.#folder = options.store === 'embedded' ? mkdtempSync(join(tmpdir(), 'aos-plugin-')) : null;
+    this.store = openStore(options.store, this.#folder);
+    this.#jobs = jobs;
+    this.#http = new HapiServer({
+      host: '127.0.0.1',
+      port: 0,
+      base_url: '',
+      trusted_proxies: [],
+      limits: LIMITS,
+      debug: false,
+      version: app.version,
+      timezone: app.timezone,
+      webDir: join(import.meta.dirname, '..', 'web'),
+      helpers: helpers({ timezone: app.timezone, now: () => clock.now() }),
+      log,
+      clock,
+      ids,
+      metrics: parts.metrics,
+    });
+    const objects = plugins.filter((plugin) => typeof plugin !== 'string');
+    const known = objects.some(({ provides }) => provides?.includes(AUTHENTICATOR.name) === true);
+    this.#kernel = new Kernel({
+      ...parts,
+      config: { ...parts.config, sections: options.config ?? {} },
+      store: this.store,
+      http: this.#http,
+      builtin: [...objects, panelsPage, ...(known ? [] : [visitors])],
+      plugins: plugins.filter((plugin) => typeof plugin === 'string'),
+      bases: [process.cwd()],
+      ...(options.outbound && { outbound: { ...parts.outbound, request: options.outbound } }),
+    });
+    this.#kernel.events.on('test', { event: '*', handle: (event) => void this.emitted.push(event) });
+  }
+
+  async start(): Promise<void> {
+    await this.#kernel.boot('serve', { listen: false });
+    const failed = this.#kernel.system.plugins().filter(({ state }) => state === 'failed');
+    if (failed.length === 0) return;
+    await this.stop();
+    throw new Error(failed.map(({ id, reason }) => `plugin ${id} failed: ${reason}`).join('\n'));
+  }
+
+  /**
+   * One request, without a socket.
+   * @throws Error when a success is not what the route declares as its `output`
+   */
+  async request<T = Record<string, unknown>>(method: HttpMethod, url: string, ask: Ask = {}): Promise<TestAnswer<T>> {
+    const { as = 'public', body, form } = ask;
+    const credential = credentialOf(as);
+    const cookie = credential['cookie'] ?? `svc_anon=${'a'.repeat(43)}`;
+    const fields = form && new URLSearchParams({ csrf_token: csrfOf(cookie.slice(cookie.indexOf('=') + 1)), ...form });
+    const { statusCode, headers, payload } = await this.#http.inject({
+      method,
+      url,
+      headers: {
+        ...credential,
+        ...(fields && { cookie, 'content-type': 'application/x-www-form-urlencoded' }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...ask.headers,
+      },
+      ...(fields ? { payload: fields.toString() } : body !== undefined && { payload: JSON.stringify(body) }),
+    });
+    const answer = new TestAnswer<T>(statusCode, headers as TestAnswer['headers'], payload);
+    checkOutput(this.#kernel.routes(), { method, url, answer });
+    return answer;
+  }
+
+  /** The panels of every plugin, as HTML of the page that shows them. */
+  async panels(as: 'admin' | 'member' = 'admin'): Promise<string> {
+    return (await this.request('GET', PANELS, { as })).text;
+  }
+
+  /**
+   * An event of another plugin, to everyone who listens. Answers false when a durable listener did not take it; what a
+   * listener threw is in `log`.
+   */
+  emit<T>(
+    { event }: EventType<T>,
+    data: NoInfer<T>,
+    more: Partial<Pick<DomainEvent, 'id' | 'timestamp' | 'project_slug'>> = {},
+  ): Promise<boolean> {
+    const id = `evt_test_${this.emitted.length + 1}`;
+    return this.#kernel.events.emit({ id, timestamp: this.clock.iso(), project_slug: null, ...more, event, data });
+  }
+
+  /** Runs a job to its end, `chat.sweep`. @throws what it throws, and Error when there is none of this name */
+  runJob(name: string, data: unknown = null): Promise<void> {
+    return this.#jobs.run(name, data);
+  }
+
+  /**
+   * Runs what was enqueued and is due, in its order, and what that enqueues. A job with `at` waits until the clock was
+   * advanced to it, and so does the retry of a failed attempt: 1 s after the first, then 2 s, 4 s, at most an hour.
+   * @throws what the last attempt of one of them throws
+   */
+  async runQueue(): Promise<void> {
+    const next = (): EnqueuedJob | undefined => this.#jobs.takeDue(this.clock.now());
+    for (let job = next(); job !== undefined; job = next()) await this.#jobs.runEnqueued(job, this.clock.now());
+  }
+
+  /** What waits, by its full name, with `at`, `retry` and the number of a retry. */
+  get enqueued(): readonly EnqueuedJob[] {
+    return this.#jobs.enqueued;
+  }
+
+  /** Runs `aos <name> …` of a plugin. @throws what it throws, and Error when there is none of this name */
+  async command(name: string, { args = [], options = {}, stdin }: Partial<CommandCall> = {}): Promise<CommandResult> {
+    const commands = this.#kernel.commands();
+    const found = commands.find(({ spec }) => spec.name === name);
+    if (found === undefined)
+      throw new Error(
+        `there is no command "${name}"; there are ${commands.map(({ spec }) => spec.name).join(', ') || 'none'}`,
+      );
+    return found.spec.run({ args, options, stdin: stdin ?? (() => Promise.resolve('')) });
+  }
+
+  /** What `health()` of every plugin answers, by its id. */
+  health(): Promise<Record<string, { ok: boolean; [detail: string]: unknown }>> {
+    return this.#kernel.system.health();
+  }
+
+  /** A plugin's collection by its stored name, `chat_notes`. */
+  collection<T extends Doc>(name: string): Collection<T> {
+    return this.store.collection<T>(name);
+  }
+
+  /** openapi.json of the plugins' routes. */
+  openapi(): Promise<object> {
+    return this.#kernel.system.openapi();
+  }
+
+  async stop(): Promise<void> {
+    await this.#kernel.stop();
+    if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
+  }
+}

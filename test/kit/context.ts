@@ -1,0 +1,80 @@
+/**
+ * A plugin's context without the plugin's `setup`: for tests of one class or function that takes it, or a part of it.
+ *
+ *   const ctx = await contextFor<Config>(plugin, { config: { room: 'ops' } });
+ *   const notes = new Notes(ctx.collection('notes'), ctx.clock);
+ */
+import type { AppSettings, Plugin, PluginContext } from '../../kernel/contract.js';
+import { getFullJobName } from '../../kernel/contributions/jobs.js';
+import { Kernel } from '../../kernel/kernel.js';
+import type { DomainEvent } from '../../ports/events.js';
+import type { EnqueueOptions } from '../../ports/jobs.js';
+import type { ManualClock } from './clock.js';
+import type { EnqueuedJob, RecordingLog } from './fakes.js';
+import { fakes, kernelParts } from './parts.js';
+
+export interface ContextOptions {
+  /** The plugin's own section of the configuration; its schema fills in the defaults. */
+  config?: unknown;
+  app?: Partial<AppSettings>;
+  /** Plugins that provide what this one needs: `stub(TOKEN, …)`. */
+  stubs?: readonly Plugin[];
+}
+
+export interface TestContext<C = Record<string, unknown>> extends Omit<PluginContext<C>, 'clock' | 'log'> {
+  clock: ManualClock;
+  log: RecordingLog;
+  /** Every event that was emitted, oldest first. */
+  emitted: readonly DomainEvent[];
+  /** Every job that was enqueued, by its full name. */
+  enqueued: readonly EnqueuedJob[];
+}
+
+/**
+ * Its collections are there with their indexes and its migrations have run; what its manifest does not declare is
+ * refused.
+ * @throws Error when the manifest or the configuration has a fault
+ */
+export async function contextFor<C = Record<string, unknown>>(
+  plugin: Plugin,
+  { config, app, stubs = [] }: ContextOptions = {},
+): Promise<TestContext<C>> {
+  const own = fakes();
+  const parts = kernelParts(own, app);
+  let found: PluginContext | undefined;
+  const inside: Plugin = {
+    ...plugin,
+    setup: (ctx) => {
+      found = ctx;
+      return { services: Object.fromEntries((plugin.provides ?? []).map((name) => [name, {}])) };
+    },
+  };
+  const sections = config === undefined ? {} : { [plugin.id]: config };
+  const kernel = new Kernel({ ...parts, config: { ...parts.config, sections }, builtin: [...stubs, inside] });
+  const emitted: DomainEvent[] = [];
+  kernel.events.on('test', { event: '*', handle: (event) => void emitted.push(event) });
+  await kernel.boot('command');
+  if (found === undefined) {
+    const failed = kernel.system
+      .plugins()
+      .flatMap(({ id, reason }) => (reason === null ? [] : [`plugin ${id}: ${reason}`]));
+    throw new Error(failed.join('\n'));
+  }
+  const ctx = found as unknown as PluginContext<C>;
+  const full = (name: string): string => getFullJobName(plugin.id, name);
+  return Object.assign(ctx, {
+    // `setup` did not run, so the plugin has no jobs here that a name could be compared with.
+    ports: {
+      ...ctx.ports,
+      jobs: {
+        enqueue: (name: string, data?: unknown, given?: EnqueueOptions) => own.jobs.enqueue(full(name), data, given),
+        runNow: (name: string, data?: unknown) => own.jobs.runNow(full(name), data),
+        list: () => own.jobs.list(),
+      },
+    },
+    clock: own.clock,
+    log: own.log,
+    emitted,
+    enqueued: own.jobs.enqueued,
+  });
+}

@@ -1,0 +1,108 @@
+/**
+ * Engines and instances for the contract suite of jobs (test/kit/contracts/jobs.ts), and for tests of one adapter alone.
+ */
+import { JOBS_COLLECTION } from '../../../../adapters/agenda/job-document.js';
+import { AgendaJobs, type AgendaJobsOptions } from '../../../../adapters/agenda/jobs.js';
+import { RandomIds } from '../../../../adapters/node/ids.js';
+import { SystemClock } from '../../../../adapters/node/clock.js';
+import { PrometheusMetrics } from '../../../../adapters/node/metrics.js';
+import type { JobRun, JobSpec } from '../../../../ports/jobs.js';
+import type { Logger } from '../../../../ports/logger.js';
+import type { DocumentStore } from '../../../../ports/store.js';
+
+export interface CountedRun {
+  id: string;
+  n: number;
+  pid: number;
+}
+
+/** A process that runs `test.count` (writes a CountedRun), `test.hang` and `test.long` (write one and never end). */
+export interface Runner {
+  pid: number;
+  kill(): Promise<void>;
+}
+
+export interface JobsEngine {
+  /** A fresh store with `kernel_jobs` and `runs` in it. */
+  open(): Promise<DocumentStore>;
+  /** Another process on the store opened last; null where that cannot be. */
+  runner: ((options?: AgendaJobsOptions) => Promise<Runner>) | null;
+  close(): Promise<void>;
+}
+
+export const RUNS = { name: 'runs', indexes: [] };
+export const COLLECTIONS = [JOBS_COLLECTION, RUNS];
+export const FAST: AgendaJobsOptions = { pollMs: 50, marginMs: 200, retryBaseMs: 20 };
+/** A process that stands still for so long loses its jobs to others: only for what waits for that. */
+export const SHORT_LOCKS: AgendaJobsOptions = { lockMs: 6_000 };
+
+/** Waits until `read` answers something; the condition, not the time, ends it. */
+export async function until<T>(
+  what: string,
+  read: () => Promise<T | null | undefined | false>,
+  timeoutMs = 60_000,
+): Promise<T> {
+  const began = Date.now();
+  for (;;) {
+    const value = await read();
+    if (value) return value;
+    const waited = Date.now() - began;
+    if (waited > timeoutMs) throw new Error(`never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, Math.min(100, Math.max(10, waited / 20))));
+  }
+}
+
+interface Line {
+  data: Record<string, unknown>;
+  message: string;
+}
+
+class MemoryLog implements Logger {
+  constructor(readonly lines: Line[] = []) {}
+  debug(data: object, message: string): void {
+    this.lines.push({ data: { ...data }, message });
+  }
+  info = this.debug.bind(this);
+  warn = this.debug.bind(this);
+  error = this.debug.bind(this);
+  child(): Logger {
+    return this;
+  }
+}
+
+export function makeJobs(
+  store: DocumentStore,
+  specs: readonly JobSpec[],
+  options: AgendaJobsOptions = {},
+): { jobs: AgendaJobs; lines: Line[]; metrics: PrometheusMetrics } {
+  const log = new MemoryLog();
+  const clock = new SystemClock();
+  const metrics = new PrometheusMetrics();
+  const jobs = new AgendaJobs({ store, clock, ids: new RandomIds(clock), log, metrics }, { ...FAST, ...options });
+  for (const spec of specs) jobs.define(spec);
+  return { jobs, lines: log.lines, metrics };
+}
+
+/** The job that the runners know, and the suite's own instances. */
+export const countJob = (store: DocumentStore): JobSpec => ({
+  name: 'test.count',
+  async run({ data }: JobRun): Promise<void> {
+    const clock = new SystemClock();
+    await store
+      .collection<CountedRun>('runs')
+      .insert({ id: new RandomIds(clock).uuid(), n: Number(data), pid: process.pid });
+  },
+});
+
+/** The store of one test, and its instances, which are drained when it ends. */
+export interface JobsWorld {
+  readonly store: DocumentStore;
+  /** A further instance on the store. */
+  make: (specs: readonly JobSpec[], options?: AgendaJobsOptions) => ReturnType<typeof makeJobs>;
+  /** Drains an instance, too, that the test made by itself. */
+  keep: (jobs: AgendaJobs) => void;
+  /** What `countJob` and the runners wrote. */
+  runs: () => Promise<CountedRun[]>;
+  /** Jobs that wait or run. */
+  stored: () => Promise<number>;
+}

@@ -1,0 +1,230 @@
+/**
+ * Fakes of the ports, for tests of the kernel and of plugins: nothing sleeps, nothing listens, everything can be looked
+ * at.
+ */
+import type { Cipher } from '../../ports/cipher.js';
+import type { PasswordHasher } from '../../ports/hasher.js';
+import type { Authenticator } from '../../ports/http.js';
+import type { HttpServer } from '../../ports/http-server.js';
+import type { Ids } from '../../ports/ids.js';
+import type { EnqueueOptions, JobInfo, Jobs, JobSpec } from '../../ports/jobs.js';
+import type { Logger } from '../../ports/logger.js';
+import type { Metrics } from '../../ports/metrics.js';
+import { OutboundError, type Outbound } from '../../ports/outbound.js';
+import type { Reach } from '../../ports/reach.js';
+import { MapRefused, type SourceMaps } from '../../ports/source-maps/reader.js';
+import type { RouteTools } from '../../ports/tools.js';
+
+/** Counts upwards, in the shape of a UUIDv7. */
+export class FakeIds implements Ids {
+  #n = 0;
+  constructor(private readonly prefix = '01980000') {}
+  uuid(): string {
+    return `${this.prefix}-0000-7000-8000-${(++this.#n).toString(16).padStart(12, '0')}`;
+  }
+  secret(length = 43): string {
+    return (++this.#n).toString(36).padStart(length, '0');
+  }
+}
+
+export interface LogLine {
+  level: 'debug' | 'info' | 'warn' | 'error';
+  message: string;
+  data: Record<string, unknown>;
+}
+
+export class RecordingLog implements Logger {
+  constructor(
+    readonly lines: LogLine[] = [],
+    private readonly bindings: object = {},
+  ) {}
+  debug = this.#at('debug');
+  info = this.#at('info');
+  warn = this.#at('warn');
+  error = this.#at('error');
+  child(bindings: object): Logger {
+    return new RecordingLog(this.lines, { ...this.bindings, ...bindings });
+  }
+  messages(level: LogLine['level']): string[] {
+    return this.lines.filter((line) => line.level === level).map(({ message }) => message);
+  }
+  #at(level: LogLine['level']): (data: object, message: string) => void {
+    return (data, message) => this.lines.push({ level, message, data: { ...this.bindings, ...data } });
+  }
+}
+
+/** A job that waits. */
+export interface EnqueuedJob {
+  name: string;
+  data: unknown;
+  key?: string;
+  /** Not before; RFC 3339. */
+  at?: string;
+  retry?: number;
+  /** Of a retry: 2 for the first one. */
+  attempt?: number;
+}
+
+/** Delay of a retry, as the service has it. */
+const retryDelay = (attempt: number): number => Math.min(3_600_000, 1_000 * 2 ** (attempt - 1));
+
+/** Runs jobs on request; a job that throws is remembered, as the real one does. */
+export class FakeJobs implements Jobs {
+  readonly defined = new Map<string, JobSpec>();
+  readonly enqueued: EnqueuedJob[] = [];
+  readonly failures = new Map<string, unknown>();
+  state: 'new' | 'started' | 'drained' = 'new';
+
+  define(spec: JobSpec): void {
+    this.defined.set(spec.name, spec);
+  }
+  retire(name: string): void {
+    this.defined.delete(name);
+  }
+  async start(): Promise<void> {
+    this.state = 'started';
+  }
+  async enqueue(name: string, data: unknown = null, { key, at, retry }: EnqueueOptions = {}): Promise<void> {
+    if (key !== undefined && this.enqueued.some((waiting) => waiting.name === name && waiting.key === key)) return;
+    this.enqueued.push({
+      name,
+      data,
+      ...(key !== undefined && { key }),
+      ...(at !== undefined && { at }),
+      ...(retry !== undefined && { retry }),
+    });
+  }
+  /** To its end, here and now. @throws what it throws */
+  async run(name: string, data: unknown = null, attempt = 1, lastAttempt = true): Promise<void> {
+    await this.#named(name).run({ data, signal: new AbortController().signal, attempt, lastAttempt });
+  }
+  /**
+   * Runs one that waits. An attempt that fails and has a retry left waits for it.
+   * @param now milliseconds since 1970
+   * @throws what the last attempt throws
+   */
+  async runEnqueued(job: EnqueuedJob, now: number): Promise<void> {
+    const { name, data, attempt = 1, retry = 0 } = job;
+    try {
+      await this.run(name, data, attempt, attempt > retry);
+    } catch (error) {
+      this.failures.set(name, error);
+      if (attempt > retry) throw error;
+      const at = new Date(now + retryDelay(attempt)).toISOString();
+      this.enqueued.push({ ...job, at, attempt: attempt + 1 });
+    }
+  }
+  /** Takes the first that waits and is due. */
+  takeDue(now: number): EnqueuedJob | undefined {
+    const due = this.enqueued.findIndex(({ at }) => at === undefined || Date.parse(at) <= now);
+    return due === -1 ? undefined : this.enqueued.splice(due, 1)[0];
+  }
+  async runNow(name: string, data: unknown = null): Promise<boolean> {
+    const spec = this.#named(name);
+    await this.run(spec.name, data).catch((error: unknown) => this.failures.set(name, error));
+    return true;
+  }
+  #named(name: string): JobSpec {
+    const spec = this.defined.get(name);
+    if (spec !== undefined) return spec;
+    throw new Error(`there is no job "${name}"; there are ${[...this.defined.keys()].join(', ') || 'none'}`);
+  }
+  async list(): Promise<JobInfo[]> {
+    return [...this.defined.values()].map((spec) => ({
+      name: spec.name,
+      every_ms: spec.everyMs ?? null,
+      cron: spec.cron ?? null,
+      running: false,
+      last_run_at: null,
+      last_finished_at: null,
+      next_run_at: null,
+      fail_count: this.failures.has(spec.name) ? 1 : 0,
+      fail_reason: null,
+    }));
+  }
+  async drain(): Promise<void> {
+    this.state = 'drained';
+  }
+}
+
+/** Keeps what was mounted; listens nowhere. */
+export class FakeHttp implements HttpServer {
+  mounted: Parameters<HttpServer['mount']>[0] | null = null;
+  state: 'new' | 'listening' | 'stopped' = 'new';
+
+  faults(): ReturnType<HttpServer['faults']> {
+    return [];
+  }
+  async mount(parts: Parameters<HttpServer['mount']>[0]): Promise<void> {
+    this.mounted = parts;
+  }
+  async start(): Promise<string> {
+    this.state = 'listening';
+    return 'http://127.0.0.1:0';
+  }
+  async stop(): Promise<void> {
+    this.state = 'stopped';
+  }
+  async openapi(): Promise<object> {
+    return { openapi: '3.1.0' };
+  }
+  tools(): RouteTools {
+    return { list: () => [], call: () => Promise.resolve(null) };
+  }
+}
+
+/** Readable on purpose: a test can see what was sealed and for what. */
+export const fakeCipher: Cipher = {
+  seal: (plain, purpose) => `sealed(${purpose}):${plain}`,
+  open: (sealed, purpose) => {
+    const head = `sealed(${purpose}):`;
+    if (!sealed.startsWith(head)) throw new Error('sealed for another purpose');
+    return sealed.slice(head.length);
+  },
+  derive: (purpose) => Buffer.from(`key(${purpose})`),
+};
+
+export const fakeHasher: PasswordHasher = {
+  hash: async (password) => `hash(${password})`,
+  verify: async (password, hash) => ({ ok: hash === `hash(${password})`, rehash: false }),
+};
+
+/** A network on which nobody answers. */
+export const fakeOutbound: Outbound = {
+  request: async () => {
+    throw new OutboundError('connect', 'nobody answers');
+  },
+  judge: () => null,
+};
+
+const unreached = async (): Promise<never> => {
+  throw new OutboundError('connect', 'nobody answers');
+};
+export const fakeReach: Reach = {
+  judge: () => null,
+  judgeResolver: () => null,
+  findAuthorityFault: () => null,
+  connect: unreached,
+  lookup: unreached,
+  echo: unreached,
+  echoFault: async () => null,
+};
+
+/** Nothing was ever uploaded that could be read. */
+export const fakeSourceMaps: SourceMaps = {
+  unpack: async () => {
+    throw new MapRefused('is not read by this fake');
+  },
+  locate: async ({ positions }) => positions.map(() => null),
+  close: async () => undefined,
+};
+
+export const fakeMetrics: Metrics = {
+  counter: () => ({ inc: () => undefined }),
+  gauge: () => undefined,
+  gauges: () => undefined,
+  histogram: () => ({ observe: () => undefined }),
+  render: async () => '',
+};
+
+export const nobody: Authenticator = { bearer: async () => null, session: async () => null, csrf: () => '' };

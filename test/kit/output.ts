@@ -1,0 +1,55 @@
+/** Compares what a route answered in a test with the `output` that it declares. */
+import type { MountedRoute } from '../../ports/http.js';
+import type { TestAnswer } from './answer.js';
+
+/** What the service itself adds around an answer. */
+const ENVELOPE = new Set(['status', 'warnings']);
+
+/** `/api/chat/{id}` as what a path must match. */
+function toPattern(path: string): RegExp {
+  const literal = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const parts = path.split(/(\{[^}]*\})/).map((part) => {
+    if (!part.startsWith('{')) return literal(part);
+    return part.includes('*') ? '.+' : part.includes('?') ? '[^/]*' : '[^/]+';
+  });
+  return new RegExp(`^${parts.join('')}$`);
+}
+
+function findRoute(routes: readonly MountedRoute[], method: string, path: string): MountedRoute | undefined {
+  const fits = routes.filter(
+    ({ spec }) =>
+      [spec.method].flat().includes(method as never) &&
+      [spec.path, ...(spec.aliases ?? [])].some((one) => toPattern(one).test(path)),
+  );
+  // Of several the one with the fewest parameters answers.
+  const parameters = ({ spec }: MountedRoute): number => spec.path.split('{').length;
+  return fits.toSorted((a, b) => parameters(a) - parameters(b))[0];
+}
+
+type Output = NonNullable<MountedRoute['spec']['output']>;
+type OneOutput = Exclude<Output, Readonly<Record<number, unknown>>>;
+
+/** One schema for every status, and not one for each. */
+const isSchema = (output: Output): output is OneOutput =>
+  typeof (output as { validate?: unknown }).validate === 'function';
+
+/** @throws Error when a success is not what the route declares */
+export function checkOutput(
+  routes: readonly MountedRoute[],
+  { method, url, answer }: { method: string; url: string; answer: TestAnswer<unknown> },
+): void {
+  const isJson = String(answer.headers['content-type'] ?? '').startsWith('application/json');
+  if (answer.status < 200 || answer.status > 299 || !isJson) return;
+  const path = new URL(url, 'http://a.invalid').pathname;
+  const declared = findRoute(routes, method, path)?.spec.output;
+  const schema = declared === undefined || isSchema(declared) ? declared : declared[answer.status];
+  if (schema === undefined) return;
+  const whole = answer.body;
+  const given = schema.validate(whole, { abortEarly: false, convert: false });
+  if (given.error === undefined || whole === null || typeof whole !== 'object') return;
+  const inner = Object.fromEntries(Object.entries(whole).filter(([name]) => !ENVELOPE.has(name)));
+  const { error } = schema.validate(inner, { abortEarly: false, convert: false });
+  if (error === undefined) return;
+  const faults = error.details.map(({ message }) => message).join('; ');
+  throw new Error(`${method} ${path} answers something else than its declared output: ${faults}`);
+}

@@ -1,0 +1,80 @@
+/** What a kernel in memory is made of: fakes for every port, so that nothing sleeps, listens or leaves the process. */
+import { MemoryInstallers } from '../../adapters/memory/installers.js';
+import { MemoryManual } from '../../adapters/memory/manual.js';
+import { MemoryReleaseStore } from '../../adapters/memory/release-store.js';
+import { memorySigners } from '../../adapters/memory/signers.js';
+import { MemoryStore } from '../../adapters/memory/store.js';
+import { NO_BACKUPS } from '../../ports/store/backups.js';
+import type { AppSettings } from '../../kernel/contract.js';
+import type { KernelParts } from '../../kernel/parts.js';
+import { ManualClock } from './clock.js';
+import {
+  fakeCipher,
+  FakeHttp,
+  fakeHasher,
+  FakeIds,
+  FakeJobs,
+  fakeMetrics,
+  fakeOutbound,
+  fakeReach,
+  fakeSourceMaps,
+  RecordingLog,
+} from './fakes.js';
+
+export const APP: AppSettings = {
+  version: '0.0.0-test',
+  base_url: 'http://127.0.0.1:8080',
+  timezone: 'UTC',
+  debug: false,
+  shared_key: '',
+  webhook_key: '',
+  limits: {},
+  grouping: {},
+};
+
+/** The fakes, by their own types. */
+export interface Fakes {
+  clock: ManualClock;
+  ids: FakeIds;
+  log: RecordingLog;
+  http: FakeHttp;
+  jobs: FakeJobs;
+}
+
+export const fakes = (): Fakes => ({
+  clock: new ManualClock(),
+  ids: new FakeIds(),
+  log: new RecordingLog(),
+  http: new FakeHttp(),
+  jobs: new FakeJobs(),
+});
+
+/** Parts of a kernel without plugins; the caller puts its own over them. */
+export function kernelParts(given: Fakes, app: Partial<AppSettings> = {}): KernelParts {
+  return {
+    ...given,
+    config: {
+      app: { ...APP, ...app },
+      auto_migrate: true,
+      plugin_timeout_ms: 5_000,
+      sections: {},
+      origin: () => 'the test',
+    },
+    store: new MemoryStore(),
+    hasher: fakeHasher,
+    cipher: fakeCipher,
+    outbound: fakeOutbound,
+    reach: fakeReach,
+    metrics: fakeMetrics,
+    releaseStore: new MemoryReleaseStore(),
+    installers: new MemoryInstallers(),
+    manual: new MemoryManual(),
+    signers: memorySigners(),
+    backups: NO_BACKUPS,
+    sourceMaps: fakeSourceMaps,
+    builtin: [],
+    plugins: [],
+    bases: ['.'],
+    freeBytes: async () => 1_000_000_000,
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * Who asks, in a test: the principal itself is the credential, so that no account and no token has to be made first.
+ * Stands in for the access plugin where the test has none.
+ */
+import type { Plugin } from '../../kernel/contract.js';
+import { AUTHENTICATOR } from '../../ports/domain/access.js';
+import { View, type Authenticator, type Principal, type SessionPrincipal } from '../../ports/http.js';
+
+/** A signed-in account by its role, a token by its scopes, the shared key, or nobody. */
+export type Visitor = 'public' | 'admin' | 'member' | 'shared_key' | TokenVisitor;
+
+export interface TokenVisitor {
+  scopes: readonly string[];
+  /** The only project that the token may touch. */
+  project?: string;
+}
+
+const MARK = 'test-';
+const encode = (principal: Principal): string => MARK + Buffer.from(JSON.stringify(principal)).toString('base64url');
+const decode = (secret: string): Principal | null =>
+  secret.startsWith(MARK)
+    ? (JSON.parse(Buffer.from(secret.slice(MARK.length), 'base64url').toString('utf8')) as Principal)
+    : null;
+
+/** The account that a test's session belongs to: its name is its role. */
+const account = (role: 'admin' | 'member'): SessionPrincipal => ({
+  kind: 'session',
+  session_id: `session-${role}`,
+  account_id: `account-${role}`,
+  username: role,
+  role,
+});
+
+/** Request headers of a visitor. */
+export function credentialOf(visitor: Visitor): Record<string, string> {
+  if (visitor === 'public') return {};
+  if (visitor === 'shared_key') return { authorization: `Bearer ${encode({ kind: 'shared_key' })}` };
+  if (typeof visitor === 'string') return { cookie: `svc_session=${encode(account(visitor))}` };
+  const { scopes, project = null } = visitor;
+  const token = { id: 'token-test', name: 'test', token_kind: 'master', source: null, parent_id: null } as const;
+  return { authorization: `Bearer ${encode({ kind: 'token', ...token, scopes, project })}` };
+}
+
+/** The form token of a visitor's cookie. */
+export const csrfOf = (cookie: string): string => Buffer.from(`csrf(${cookie})`).toString('base64url');
+
+const authenticator: Authenticator = {
+  bearer: async (secret) => decode(secret),
+  session: async (cookie) => {
+    const principal = decode(cookie);
+    return principal?.kind === 'session' ? principal : null;
+  },
+  csrf: csrfOf,
+};
+
+/** Knows every visitor. */
+export const visitors: Plugin = {
+  id: 'testvisitors',
+  version: '1.0.0',
+  api: 1,
+  title: 'Visitors of a test',
+  provides: [AUTHENTICATOR.name],
+  setup: () => ({ services: { [AUTHENTICATOR.name]: authenticator } }),
+};
+
+/** A page that shows every panel, as the dashboard would. */
+export const PANELS = '/test-panels';
+export const panelsPage: Plugin = {
+  id: 'testpanels',
+  version: '1.0.0',
+  api: 1,
+  title: 'Panels of a test',
+  from: import.meta.url,
+  setup: () => ({
+    pages: [
+      {
+        path: PANELS,
+        title: 'Panels',
+        access: { session: 'member' },
+        panels: true,
+        handle: () => new View('panels'),
+      },
+    ],
+  }),
+};
