@@ -23,10 +23,13 @@ const PAGE_SCRIPTS = ['keys.js', 'dialogs.js', 'lists.js', 'live.js', 'charts.js
 /** Less than a packet is not worth a second file. */
 const WORTH_COMPRESSING = 1024;
 
+/** Sources of new plugins, which `aos plugin new` reads where they are. */
+const templates = join(root, 'adapters', 'cli', 'templates');
+
 async function copy(folder) {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const from = join(folder, entry.name);
-    if (from === styles) continue;
+    if (from === styles || from === templates) continue;
     if (entry.isDirectory()) await copy(from);
     else if (!compiled.test(entry.name)) {
       const to = join(dist, relative(root, from));
@@ -69,6 +72,9 @@ async function minify(folder) {
 }
 
 for (const folder of folders) await copy(join(root, folder));
+// Units and crontabs of existing installations start this address.
+await mkdir(join(dist, 'cli'), { recursive: true });
+await writeFile(join(dist, 'cli', 'main.js'), "#!/usr/bin/env node\nawait import('../main.js');\n");
 const assets = join(dist, 'web', 'assets');
 await writeFile(join(assets, 'aos.css'), await ownStyles(styles));
 await writeFile(join(assets, 'kit.css'), await kitStyles(dist));

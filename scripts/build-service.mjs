@@ -22,7 +22,7 @@ const PLATFORMS = {
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 /** Starts the service where nothing else does: the agent runs a release's entry when no service is named. */
 const ENTRY = `process.argv.push('serve');
-await import('./dist/cli/main.js');
+await import('./dist/main.js');
 `;
 
 const run = (program, args, cwd) => promisify(execFile)(program, args, { cwd, maxBuffer: 64 * 1024 * 1024 });

@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CODES } from '../dist/kernel/errors.js';
-import { BUILTIN } from '../dist/main.js';
+import { BUILTIN } from '../dist/config/compose/compose.js';
 
 const sectionOf = (title, codes) =>
   [

@@ -46,7 +46,7 @@ const PAGES = {
   },
   'plugin-testing': {
     entry: 'test/kit/index',
-    has: (path) => /^testing\/(?!contracts|parts|output)/.test(path),
+    has: (path) => /^test\/kit\/(?!contracts|parts|output)/.test(path),
     head: [
       '# Testing a plugin\n',
       'Made by `node scripts/plugin-api.mjs` from the compiled declarations; do not edit. A test compares it with the code.\n',

@@ -1,7 +1,7 @@
 // `npm start`: builds the service and runs it in this process. npm forwards SIGINT and SIGTERM to it, because `exec`
 // in package.json leaves no shell between the two. (cmd.exe knows no `exec` and runs what follows it.) It also ends
 // when its parent is gone: npm that was killed forwards nothing, and would leave a server behind.
-// A service that outlives the terminal is started with `node dist/cli/main.js serve` (docs/operations.md, start).
+// A service that outlives the terminal is started with `node dist/main.js serve` (docs/operations.md, start).
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -33,10 +33,5 @@ check.unref();
 console.log('Building…');
 const code = await build();
 if (code !== 0) process.exit(code);
-process.argv = [
-  process.argv[0],
-  join(import.meta.dirname, '..', 'dist', 'cli', 'main.js'),
-  'serve',
-  ...process.argv.slice(2),
-];
-await import('../dist/cli/main.js');
+process.argv = [process.argv[0], join(import.meta.dirname, '..', 'dist', 'main.js'), 'serve', ...process.argv.slice(2)];
+await import('../dist/main.js');

@@ -1,5 +1,5 @@
 /** Every command of the service as it is configured, with plugins from outside and without those that are off. */
-import { blueprint } from '../../main.js';
+import { blueprint } from '../../config/compose/compose.js';
 import { outlivePlugins } from './plugin-faults.js';
 import { ownCommands } from './own.js';
 import { faceOf, type CommandFace } from './table.js';

@@ -3,7 +3,7 @@
  */
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { freeBytes, releaseFoldersIn } from '../../main.js';
+import { freeBytes, releaseFoldersIn } from '../../config/compose/compose.js';
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 /** Files that only their owner may read. */

@@ -20,7 +20,7 @@ import {
   unlistedProxiesOf,
   type Service,
   type ServiceKeys,
-} from '../../main.js';
+} from '../../config/compose/compose.js';
 import { refuseHalfImported } from '../../config/compose/data-transfer.js';
 import { dataDirectory, disk, releaseFolder } from './data-directory.js';
 import { opened, wholeStore, type OpenedStore } from './doctor/store.js';

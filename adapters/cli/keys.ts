@@ -5,7 +5,7 @@
  */
 import type { CommandSpec } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
-import type { RotatedKey, Service } from '../../main.js';
+import type { RotatedKey, Service } from '../../config/compose/compose.js';
 import { readNamed, UntrustedFile } from '../../lib/files/trusted-file.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { RELEASE_SIGNING } from '../../ports/domain/releases.js';

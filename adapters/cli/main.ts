@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * `aos`: the command line. Nothing is loaded before it is known what is asked: help, the version and wrong words cost
  * no start (contract 95, command line). Exit 0, 1 (error), 64 (usage); the tick's 2.
@@ -21,7 +20,7 @@ function print(text: string): number {
 }
 
 async function version(): Promise<string> {
-  const text = await readFile(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8');
+  const text = await readFile(join(import.meta.dirname, '..', '..', '..', 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
 
@@ -64,11 +63,13 @@ async function main(words: readonly string[]): Promise<number> {
   throw new UsageError(formatUnknownCommand(commands, named), null);
 }
 
-const words = process.argv.slice(2);
-outliveReaders();
-try {
-  process.exitCode = await main(words);
-} catch (error) {
-  process.exitCode = printFailure(error, words.includes('--json'));
+/** Runs one command, prints its result or failure, and sets the exit code. */
+export async function runCommandLine(words: readonly string[]): Promise<void> {
+  outliveReaders();
+  try {
+    process.exitCode = await main(words);
+  } catch (error) {
+    process.exitCode = printFailure(error, words.includes('--json'));
+  }
+  endSoon();
 }
-endSoon();

@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadConfig } from '../../config/load.js';
 import type { CommandSpec } from '../../kernel/contract.js';
-import { compose, MemoryStore, NO_KEYS, type Service } from '../../main.js';
+import { compose, MemoryStore, NO_KEYS, type Service } from '../../config/compose/compose.js';
 import { EXIT } from './output.js';
 import { outlivePlugins } from './plugin-faults.js';
 

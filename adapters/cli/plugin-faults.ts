@@ -1,5 +1,5 @@
 /** Errors that plugins throw outside of every call, as in a timer: they fail the plugin and end no process. */
-import { recordThrown, type Service } from '../../main.js';
+import { recordThrown, type Service } from '../../config/compose/compose.js';
 import { EXIT } from './output.js';
 
 let isWatching = false;

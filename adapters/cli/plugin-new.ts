@@ -1,13 +1,13 @@
 /**
  * `aos plugin new <name> [--js]`: a plugin that runs at once, with its tests. The files are those of
- * `templates/plugin`, a plugin of the id `sample`; what is written differs by the name alone.
+ * `adapters/cli/templates/plugin`, a plugin of the id `sample`; what is written differs by the name alone.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { packageRoot } from '../../config/load.js';
 import { refuse, type CommandSpec } from '../../kernel/contract.js';
-import { blueprint, BUILTIN, version } from '../../main.js';
+import { blueprint, BUILTIN, version } from '../../config/compose/compose.js';
 import { outlivePlugins } from './plugin-faults.js';
 import { UsageError } from './usage.js';
 
@@ -79,7 +79,7 @@ async function packageJson(text: string, name: string, service: string | null): 
 
 /** What is written where: path below the new folder → text. */
 async function filesOf({ name, id, title }: Names, kind: 'ts' | 'js'): Promise<Map<string, string>> {
-  const templates = join(packageRoot(), 'templates', 'plugin');
+  const templates = join(packageRoot(), 'adapters', 'cli', 'templates', 'plugin');
   const files = new Map<string, string>();
   const add = async (from: string, to = ''): Promise<void> => {
     for (const path of await filesBelow(join(templates, from))) {

@@ -6,7 +6,7 @@ import { join, relative, sep } from 'node:path';
 import { loadConfig, type Core } from '../../config/load.js';
 import { applyOption } from '../../config/sources.js';
 import type { CommandCall, CommandSpec } from '../../kernel/contract.js';
-import { compose, type Started } from '../../main.js';
+import { compose, type Started } from '../../config/compose/compose.js';
 import { existing } from './data-directory.js';
 import { endWithin, LOST_MS, outliveOutputs, stopSignal } from './ending.js';
 import { supervisionOf } from '../../config/supervisor.js';

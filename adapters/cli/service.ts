@@ -1,7 +1,7 @@
 /** A service for one command, beside whatever else runs on the same store. */
 import type { KernelBootOptions } from '../../kernel/kernel.js';
 import { loadConfig } from '../../config/load.js';
-import { compose, requireStore, type Service } from '../../main.js';
+import { compose, requireStore, type Service } from '../../config/compose/compose.js';
 import { outlivePlugins } from './plugin-faults.js';
 
 /**

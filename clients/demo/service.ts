@@ -27,7 +27,7 @@ export async function serviceUrl(): Promise<string> {
 
 /** `aos …` on the service's own store, beside the running server. */
 export async function aos(args: readonly string[], input = ''): Promise<Record<string, unknown>> {
-  const cli = join(here, '..', '..', 'cli', 'main.js');
+  const cli = join(here, '..', '..', 'main.js');
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [cli, ...args, '--json'], { stdio: ['pipe', 'pipe', 'inherit'] });
     let stdout = '';

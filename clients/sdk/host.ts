@@ -1,6 +1,11 @@
 /** What a client needs of where it runs: Node (node/host.ts), or a page of a browser (browser/host.ts). */
 import type { KeyChain } from './key-chain.js';
-import type { AnswerResult, LicenseFileChecks, LicenseFileResult, LicenseRequest } from '../../lib/formats/license-text.js';
+import type {
+  AnswerResult,
+  LicenseFileChecks,
+  LicenseFileResult,
+  LicenseRequest,
+} from '../../lib/formats/license-text.js';
 import type { Platform } from '../../lib/formats/platform.js';
 import type { Store } from './store.js';
 import type { Transport } from './transport.js';

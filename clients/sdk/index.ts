@@ -5,7 +5,12 @@ export type { LicenseCheck, LicenseQuestion, LoadedLicenseFile } from './license
 export type { ServiceProblem as Problem } from './verdict.js';
 export type { LicenseStatus } from '../../lib/formats/license-status.js';
 export { verifyLicenseFile } from '../../lib/formats/license-file.js';
-export type { LicenseFault, LicenseFileChecks, LicenseFileResult, LicensePayload } from '../../lib/formats/license-text.js';
+export type {
+  LicenseFault,
+  LicenseFileChecks,
+  LicenseFileResult,
+  LicensePayload,
+} from '../../lib/formats/license-text.js';
 export { KeyRefused } from '../../lib/formats/public-key.js';
 export type { Platform } from '../../lib/formats/platform.js';
 export type { ErrorReportFields as ErrorReport } from './errors/report.js';

@@ -27,7 +27,7 @@ import { findMissingPackages } from './missing-packages.js';
 import { loadConfig, type Configuration, type Core } from '../load.js';
 import { refuseOpen } from '../../lib/files/trusted-file.js';
 import { findFirstMissing, removeEmpty } from '../../lib/folders.js';
-import { blueprint, keysOf, releasesOn, requireStore, storeOf, version } from '../../main.js';
+import { blueprint, keysOf, releasesOn, requireStore, storeOf, version } from './compose.js';
 import type { Kernel } from '../../kernel/kernel.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
 import type { DocumentStore, Filter } from '../../ports/store.js';

@@ -23,7 +23,7 @@ const PORTS = /^ports\//;
 const KERNEL_API = /^kernel\/(contract|errors)$/;
 const ANYTHING = /^/;
 /** Pure helpers that import nothing of ours: everyone's, but not of a client that is published alone. */
-const LIB = /^lib\//;
+const LIB = /^lib\/(?!formats\/)/;
 const ALONE = /^clients\/sdk\//;
 
 /** An adapter may use its own driver and no other. */
@@ -66,25 +66,25 @@ export const RULES: readonly Rule[] = [
   },
   {
     layer: 'lib',
-    files: /^lib\//,
+    files: /^lib\/(?!formats\/)/,
     project: [],
     packages: [PURE, /^(ipaddr\.js|lru-cache)$/],
     says: 'lib imports nothing of ours, and pure libraries',
   },
   {
     // What the system calls this machine lies in a file or in the registry.
-    layer: 'formats',
-    files: /^formats\/machine\.ts$/,
+    layer: 'lib/formats',
+    files: /^lib\/formats\/machine\.ts$/,
     project: [],
     packages: [NODE],
     says: 'lib/formats/machine.ts imports lib and node',
   },
   {
-    layer: 'formats',
-    files: /^formats\//,
+    layer: 'lib/formats',
+    files: /^lib\/formats\//,
     project: [],
     packages: [PURE, /^(tar|unicode-case-folding)$/, /^node:stream(\/promises)?$/],
-    says: 'formats imports lib and pure libraries',
+    says: 'lib/formats imports lib and pure libraries',
   },
   {
     layer: 'kernel',
@@ -142,7 +142,7 @@ export const RULES: readonly Rule[] = [
     // The manifest that the server signs is built by the module that the agent reads it with.
     layer: 'plugins',
     files: /^plugins\/releases\//,
-    project: [PORTS, KERNEL_API, /^formats\//],
+    project: [PORTS, KERNEL_API, /^lib\/formats\//],
     packages: [PURE],
     says: 'plugins/releases imports what a plugin may, and formats: the rules of packages',
   },
@@ -150,7 +150,7 @@ export const RULES: readonly Rule[] = [
     // Which slugs no machine may have is asked by the service and by the agent.
     layer: 'plugins',
     files: /^plugins\/projects\//,
-    project: [PORTS, KERNEL_API, /^formats\//],
+    project: [PORTS, KERNEL_API, /^lib\/formats\//],
     packages: [PURE],
     says: 'plugins/projects imports what a plugin may, and formats: the names of system directories',
   },
@@ -158,7 +158,7 @@ export const RULES: readonly Rule[] = [
     // The form of a license file is its verifiers’; RFC 8785 is the one text of an answer that is signed.
     layer: 'plugins',
     files: /^plugins\/licensing\//,
-    project: [PORTS, KERNEL_API, /^formats\//],
+    project: [PORTS, KERNEL_API, /^lib\/formats\//],
     packages: [PURE],
     says: 'plugins/licensing imports what a plugin may, and formats: license files and the JSON that is signed',
   },
@@ -194,9 +194,16 @@ export const RULES: readonly Rule[] = [
     says: 'a plugin imports ports, lib, kernel/contract, kernel/errors, its own folder and pure libraries',
   },
   {
+    layer: 'adapters/cli',
+    files: /^adapters\/cli\//,
+    project: [PORTS, /^kernel\//, /^config\//],
+    packages: [NODE, /^joi$/],
+    says: 'adapters/cli imports config, what it composes included, kernel, ports, lib and node',
+  },
+  {
     layer: 'adapters',
     files: /^adapters\/memory\/release-store\.ts$/,
-    project: [PORTS, /^formats\//],
+    project: [PORTS, /^lib\/formats\//],
     packages: [NODE],
     says: 'the release store in memory imports ports, lib, formats and node',
   },
@@ -211,7 +218,7 @@ export const RULES: readonly Rule[] = [
     // The server reads packages by the same strict rules as the programs that unpack them.
     layer: 'adapters',
     files: /^adapters\/fs\//,
-    project: [PORTS, /^kernel\/errors$/, /^formats\//],
+    project: [PORTS, /^kernel\/errors$/, /^lib\/formats\//],
     packages: [NODE],
     says: 'adapters/fs imports what an adapter may, and formats: the rules of packages',
   },
@@ -219,7 +226,7 @@ export const RULES: readonly Rule[] = [
     // Backups are read by the strict reader of packages, and written by the encoder of headers that it decodes by.
     layer: 'adapters',
     files: /^adapters\/archive\//,
-    project: [PORTS, /^formats\//],
+    project: [PORTS, /^lib\/formats\//],
     packages: [NODE, /^tar$/],
     says: 'adapters/archive imports ports, lib, formats (the strict reader), node and the library that knows tar',
   },
@@ -239,6 +246,13 @@ export const RULES: readonly Rule[] = [
     says: 'web imports ports, lib, the pure parts of D3 and markdown-it',
   },
   {
+    layer: 'config/compose',
+    files: /^config\/compose\//,
+    project: [/^(kernel|ports|adapters(?!\/cli\/)|plugins|web|config)\//],
+    packages: [NODE, /^(joi|reflect-metadata)$/],
+    says: 'config/compose builds the service: it alone chooses adapters, and imports no command, client or test',
+  },
+  {
     layer: 'config',
     files: /^config\//,
     project: [PORTS],
@@ -246,23 +260,16 @@ export const RULES: readonly Rule[] = [
     says: 'config imports ports, lib, joi and node',
   },
   {
-    layer: 'cli',
-    files: /^cli\//,
-    project: [/^(main|moving)$/, /^kernel\//, /^config\//, PORTS],
-    packages: [NODE, /^joi$/],
-    says: 'cli imports main.ts, moving.ts, kernel, config, ports, lib and node',
-  },
-  {
     layer: 'clients',
     files: ALONE,
-    project: [/^formats\//],
+    project: [/^lib\/formats\//],
     packages: [NODE],
-    says: 'clients/sdk is published alone: it imports formats, its own folder and node',
+    says: 'clients/sdk is published alone: it imports lib/formats, its own folder and node',
   },
   {
     layer: 'clients',
     files: /^clients\/agent\//,
-    project: [/^formats\//],
+    project: [/^lib\/formats\//],
     packages: [NODE, PURE, /^(jsonc-parser|saxes)$/],
     says: 'clients/agent imports what a client may, and the libraries that know JSON with comments and XML',
   },
@@ -270,44 +277,37 @@ export const RULES: readonly Rule[] = [
     // Writes archives, the same bytes everywhere.
     layer: 'clients',
     files: /^clients\/packager\//,
-    project: [/^formats\//],
+    project: [/^lib\/formats\//],
     packages: [NODE, PURE, /^(tar|pako)$/],
     says: 'clients/packager imports what a client may, and the libraries that write archives',
   },
   {
     layer: 'clients',
     files: /^clients\//,
-    project: [/^formats\//],
+    project: [/^lib\/formats\//],
     packages: [NODE, PURE],
-    says: 'a client imports formats, lib, its own folder and node, and nothing of the server',
-  },
-  {
-    layer: 'moving',
-    files: /^moving\.ts$/,
-    project: [/^(main$|composition\/|ports\/|adapters\/|config\/|kernel\/kernel$)/],
-    packages: [NODE],
-    says: 'moving.ts composes what copies and moves a store, of adapters and of what main.ts offers',
+    says: 'a client imports lib/formats, lib, its own folder and node, and nothing of the server',
   },
   {
     layer: 'main',
-    files: /^(main\.ts$|composition\/)/,
-    project: [/^(kernel|ports|adapters|plugins|web|config|composition)\//],
-    packages: [NODE, /^(joi|reflect-metadata)$/],
-    says: 'main.ts and composition compose the server and import no command, client or test',
+    files: /^main\.ts$/,
+    project: [/^adapters\/cli\/main$/],
+    packages: [],
+    says: 'main.ts starts the command line',
   },
   {
-    layer: 'testing',
-    files: /^testing\/contracts\//,
+    layer: 'test/kit',
+    files: /^test\/kit\/contracts\//,
     project: [PORTS, /^adapters\//],
     packages: [NODE, /^(chai|fast-check)$/],
     says: 'a contract suite imports ports, lib, adapters, chai and fast-check',
   },
   {
-    layer: 'testing',
-    files: /^testing\//,
+    layer: 'test/kit',
+    files: /^test\/kit\//,
     project: [PORTS, /^(kernel|web)\//, /^adapters\/(memory|hapi|sqlite)\//],
     packages: [NODE],
-    says: 'testing composes the kernel: it imports kernel, ports, lib, web and adapters/(memory, hapi, sqlite)',
+    says: 'test/kit composes the kernel: it imports kernel, ports, lib, web and adapters/(memory, hapi, sqlite)',
   },
   { layer: 'test', files: /^(test|scripts)\//, project: [ANYTHING], packages: [ANYTHING], says: '' },
 ];
@@ -330,16 +330,18 @@ const NAMES: readonly { module: string; names: readonly string[]; files: RegExp;
 
 const GLOBALS: Readonly<Record<string, { files: RegExp; says: string }>> = {
   'process.env': {
-    files: /^(config|clients|test|scripts)\/|^formats\/machine\.ts$/,
+    files: /^(config|clients|test|scripts)\/|^lib\/formats\/machine\.ts$/,
     says: 'only config reads the environment',
   },
-  console: { files: /^(cli|test|scripts|clients)\/|^main\.ts$/, says: 'only cli and main.ts write to the terminal' },
+  console: { files: /^(adapters\/cli|test|scripts|clients)\//, says: 'only adapters/cli writes to the terminal' },
 };
 
 /** `plugins/bugs`, `ports`, `main`: what a file belongs to. `file` is relative to the project, with slashes. */
 export function unitOf(file: string): string {
   const [layer = '', name = ''] = file.split('/');
   if (['plugins', 'adapters', 'clients'].includes(layer)) return `${layer}/${name}`;
+  const inner = /^(lib\/formats|config\/compose|test\/kit)\//.exec(file);
+  if (inner !== null) return inner[1] as string;
   return layer.replace(/\.ts$/, '');
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { defaults, renderDocs, sectionsOf } from '../../config/docs.js';
 import { packageRoot } from '../../config/load.js';
-import { BUILTIN } from '../../main.js';
+import { BUILTIN } from '../../config/compose/compose.js';
 
 describe('what is made from the configuration schemas', () => {
   const root = packageRoot();

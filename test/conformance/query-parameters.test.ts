@@ -1,7 +1,7 @@
 /** Unknown query parameters, on every route (contract 00, amendments). */
 import { expect } from 'chai';
 import type { RouteSpec } from '../../ports/http.js';
-import { BUILTIN } from '../../main.js';
+import { BUILTIN } from '../../config/compose/compose.js';
 import { boot } from '../harness.js';
 import { ADMIN, TestService } from '../support/service.js';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../config/load.js';
-import { BUILTIN } from '../../main.js';
+import { BUILTIN } from '../../config/compose/compose.js';
 import type { RouteSpec } from '../../ports/http.js';
 import { boot } from '../harness.js';
 

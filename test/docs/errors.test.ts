@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { CODES } from '../../kernel/errors.js';
 import type { ErrorCodes } from '../../ports/http.js';
-import { BUILTIN } from '../../main.js';
+import { BUILTIN } from '../../config/compose/compose.js';
 import { packageRoot } from '../../config/load.js';
 
 describe('the table of error codes', () => {

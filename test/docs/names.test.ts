@@ -13,7 +13,7 @@ const GENERATED = new Set(['plugin-api.md', 'plugin-domain.md', 'plugin-testing.
 /** The plugin that docs/plugins.md writes, and the forms of its paths. */
 const EXAMPLES = /^\/api\/(oncall\b|<id>)|…/;
 /** Folders of the sources, as documents name them. */
-const SOURCES = 'adapters|cli|clients|composition|deploy|formats|kernel|lib|plugins|ports|scripts|test|testing|web';
+const SOURCES = 'adapters|cli|clients|config/compose|deploy|kernel|lib|plugins|ports|scripts|test|web';
 
 interface Page {
   name: string;

@@ -7,7 +7,7 @@ import type { SchemaDescription } from '../../adapters/hapi/openapi/description.
 import { jsonSchema } from '../../adapters/hapi/openapi/json-schema.js';
 import { BodyRule, paramsFit, paramsRule, QueryRule } from '../../adapters/hapi/validation/validate.js';
 import type { RouteSpec } from '../../kernel/contract.js';
-import { BUILTIN } from '../../main.js';
+import { BUILTIN } from '../../config/compose/compose.js';
 import { boot } from '../harness.js';
 import { times } from '../support/budget.js';
 import { ADMIN } from '../support/service.js';

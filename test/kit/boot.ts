@@ -109,7 +109,7 @@ export class TestService {
       debug: false,
       version: app.version,
       timezone: app.timezone,
-      webDir: join(import.meta.dirname, '..', 'web'),
+      webDir: join(import.meta.dirname, '..', '..', 'web'),
       helpers: helpers({ timezone: app.timezone, now: () => clock.now() }),
       log,
       clock,

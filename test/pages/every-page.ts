@@ -1,6 +1,6 @@
 /** Every page there is, from what the plugins mount: a new one cannot be forgotten by the suites that walk them all. */
 import type { PageSpec } from '../../kernel/contract.js';
-import { BUILTIN } from '../../main.js';
+import { BUILTIN } from '../../config/compose/compose.js';
 import { boot } from '../harness.js';
 import { ADMIN } from '../support/service.js';
 

@@ -6,7 +6,7 @@ import { EXIT, printFailure, printResult } from '../../adapters/cli/output.js';
 import { parse } from '../../adapters/cli/usage.js';
 import { loadConfig } from '../../config/load.js';
 import type { CommandSpec } from '../../kernel/contract.js';
-import { compose } from '../../main.js';
+import { compose } from '../../config/compose/compose.js';
 import type { Finished } from './service.js';
 
 /** Not those that tell V8 that a start is over. */

@@ -41,5 +41,5 @@ export async function createOtherVersion(version: string, edits: readonly Edit[]
   }
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as object;
   await writeFile(join(folder, 'package.json'), JSON.stringify({ ...manifest, version }));
-  return { cli: join(dist, 'cli', 'main.js'), remove: () => rm(folder, { recursive: true, force: true }) };
+  return { cli: join(dist, 'main.js'), remove: () => rm(folder, { recursive: true, force: true }) };
 }

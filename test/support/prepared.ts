@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDriver } from '../../adapters/sqlite/driver/open.js';
 import { loadConfig } from '../../config/load.js';
-import { compose } from '../../main.js';
+import { compose } from '../../config/compose/compose.js';
 import { FIRST_START } from '../../ports/domain/access.js';
 import { until } from '../harness.js';
 

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from '../../adapters/cli/usage.js';
 import { loadConfig } from '../../config/load.js';
-import { compose, type Service } from '../../main.js';
+import { compose, type Service } from '../../config/compose/compose.js';
 import { until } from '../harness.js';
 import { SHORT_NODE } from './programs.js';
 import { isUsual, PASSWORD_COST, prepare, prepareKeys } from './prepared.js';
 import { within } from './within.js';
 import { watch } from './work.js';
 
-export const CLI = fileURLToPath(new URL('../../adapters/cli/main.js', import.meta.url));
+export const CLI = fileURLToPath(new URL('../../main.js', import.meta.url));
 /**
  * How the program is run: most starts here live for seconds. A service that works for minutes is several times slower
  * with these options: benchmarks set `asUsersRunIt`.

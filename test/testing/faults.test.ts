@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { BUILTIN } from '../../main.js';
+import { BUILTIN } from '../../config/compose/compose.js';
 import { boot, TestService as InMemory } from '../kit/index.js';
 import { rejection } from '../harness.js';
 import { SHARED_KEY, TestService } from '../support/service.js';

@@ -1,6 +1,6 @@
 /** What to do about a store that cannot be opened, written or read whole: the words of `aos doctor`. */
 import type { Core } from '../../../config/load.js';
-import { NoStore } from '../../../main.js';
+import { NoStore } from '../../../config/compose/compose.js';
 
 const CHECK = 'check storage.url, and that the database answers';
 

@@ -1,7 +1,7 @@
 /** The store as `aos doctor` opens it. */
 import type { Core } from '../../../config/load.js';
 import { within } from '../../../kernel/timeout.js';
-import { NoStore, requireStore, storeOf } from '../../../main.js';
+import { NoStore, requireStore, storeOf } from '../../../config/compose/compose.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { existing } from '../data-directory.js';
 

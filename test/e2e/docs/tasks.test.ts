@@ -22,7 +22,7 @@ import { CACHE } from '../sdks/programs.js';
 
 const ROOT = projectRoot();
 const PROGRAMS = {
-  aos: 'adapters/cli/main.js',
+  aos: 'main.js',
   packager: 'clients/packager/packager.js',
   'update-agent': 'clients/agent/main.js',
 };

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../../config/load.js';
 import { writeExport } from '../../../adapters/archive/moving/export.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
-import { compose } from '../../../main.js';
+import { compose } from '../../../config/compose/compose.js';
 import { verify } from '../../../config/compose/data-transfer.js';
 import type { Doc } from '../../../ports/store.js';
 import { rejection } from '../../harness.js';

@@ -14,7 +14,7 @@ import { cleanEnv, done, run } from '../../support/programs.js';
 import { isAvailable } from '../../support/required.js';
 
 const ROOT = projectRoot();
-const CLI = ['node_modules', 'aos', 'dist', 'cli', 'main.js'].join('/');
+const CLI = ['node_modules', 'aos', 'dist', 'main.js'].join('/');
 const QUIET = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts', '--loglevel=error'];
 /** npm's codes for a registry that is not there. */
 const UNREACHABLE = /\b(ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|ENOTCACHED)\b/;
@@ -93,15 +93,15 @@ describe('the packed service', function () {
     const files = await readdir(join(folder, 'node_modules', 'aos'), { recursive: true });
     expect(files).to.include.members([
       'config/default.json',
-      'dist/testing/index.d.ts',
-      'dist/testing/contracts/index.js',
+      'dist/test/kit/index.d.ts',
+      'dist/test/kit/contracts/index.js',
       'dist/web/assets/aos.css',
       'docs/plugins.md',
       'examples/on-call/src/plugin.ts',
       'adapters/cli/templates/plugin/ts/src/plugin.ts',
       'web/README.md',
     ]);
-    expect(files.filter((file) => /^dist\/test\/|\.map$/.test(file))).to.deep.equal([]);
+    expect(files.filter((file) => /^dist\/test\/(?!kit(\/|$))|\.map$/.test(file))).to.deep.equal([]);
   });
 
   it('exports `aos/plugin`, `aos/domain` and `aos/testing` to other modules, in any order', async () => {

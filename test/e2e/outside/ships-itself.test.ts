@@ -31,7 +31,7 @@ case "$1 $2" in
 "start aos.service")
   cd ${dir} || exit 1
   SVC_DATA_DIR=${data} SVC_PORT=0 SVC_ADMIN_PASSWORD=${ADMIN.password} \\
-    setsid ${process.execPath} ${dir}/dist/cli/main.js serve >>${log} 2>&1 </dev/null &
+    setsid ${process.execPath} ${dir}/dist/main.js serve >>${log} 2>&1 </dev/null &
   echo $! >"$pid" ;;
 *) exit 64 ;;
 esac
@@ -85,7 +85,7 @@ describe('AOS ships itself', function () {
     });
   const aos = async (...args: string[]): Promise<Record<string, unknown>> => {
     const env = cleanEnv({ SVC_DATA_DIR: data() });
-    const program = join(dir, 'dist', 'cli', 'main.js');
+    const program = join(dir, 'dist', 'main.js');
     return JSON.parse(await done(process.execPath, [program, ...args, '--json'], { cwd: dir, env })) as Record<
       string,
       unknown

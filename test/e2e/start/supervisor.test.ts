@@ -72,7 +72,7 @@ describe('a supervisor', () => {
       await heard(/bound/);
 
       await prepare(join(folder, 'data'), serviceEnv);
-      const service = spawn(process.execPath, [join(packageRoot(), 'dist', 'cli', 'main.js'), 'serve'], {
+      const service = spawn(process.execPath, [join(packageRoot(), 'dist', 'main.js'), 'serve'], {
         env: {
           ...process.env,
           NODE_V8_COVERAGE: undefined,

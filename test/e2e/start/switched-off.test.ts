@@ -7,7 +7,7 @@
  * off; without a plugin its links are followed as they were read, and every so many-th guide is fetched and must be the same.
  */
 import { expect } from 'chai';
-import { BUILTIN } from '../../../main.js';
+import { BUILTIN } from '../../../config/compose/compose.js';
 import { times } from '../../support/budget.js';
 import { ADMIN, aos, SHARED_KEY, TestService } from '../../support/service.js';
 

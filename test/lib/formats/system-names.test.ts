@@ -1,7 +1,7 @@
 /** Slugs that name a directory of the system (contract 90, setup.json). */
 import { expect } from 'chai';
 import { readdir } from 'node:fs/promises';
-import { namesSystemDirectory } from '../../lib/formats/system-names.js';
+import { namesSystemDirectory } from '../../../lib/formats/system-names.js';
 
 describe('slugs of system directories', () => {
   it('are rejected: those of the contract, every drop-in and every periodic script', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { differsFrom, ManifestInvalid, formatManifest, readManifest } from '../../lib/formats/manifest.js';
+import { differsFrom, ManifestInvalid, formatManifest, readManifest } from '../../../lib/formats/manifest.js';
 
 const HASH = 'a'.repeat(64);
 const release = {

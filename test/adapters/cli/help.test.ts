@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { matchCommand, formatUnknownCommand } from '../../adapters/cli/help.js';
-import { helpOf, parse, usageOf, UsageError } from '../../adapters/cli/usage.js';
+import { matchCommand, formatUnknownCommand } from '../../../adapters/cli/help.js';
+import { helpOf, parse, usageOf, UsageError } from '../../../adapters/cli/usage.js';
 
 const user = {
   name: 'user create',

@@ -1,8 +1,8 @@
 /** The strict reader of packages (contract 40, refused packages): every hostile archive by hand, and ordinary ones by foreign tools. */
 import { expect } from 'chai';
-import { PACKAGE_LIMITS, UnsafePackage, readPackage, type PackageLimits } from '../../lib/formats/archive.js';
-import { archiveOf } from '../support/release-server.js';
-import { HOSTILE_ARCHIVES } from '../support/hostile-archives.js';
+import { PACKAGE_LIMITS, UnsafePackage, readPackage, type PackageLimits } from '../../../lib/formats/archive.js';
+import { archiveOf } from '../../support/release-server.js';
+import { HOSTILE_ARCHIVES } from '../../support/hostile-archives.js';
 
 const PLATFORMS = ['any', 'win-x64', 'linux-x64', 'linux-arm64'];
 

@@ -3,16 +3,16 @@ import { expect } from 'chai';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { restoreBackup } from '../adapters/archive/backup/restore.js';
-import { MOVES } from '../adapters/archive/moving/contents.js';
-import { FsReleaseStore } from '../adapters/fs/release-store.js';
-import { SqliteStore } from '../adapters/sqlite/store.js';
-import { backUp, keyFiles } from '../config/compose/backup-job.js';
-import type { Doc } from '../ports/store.js';
-import { rejection } from './harness.js';
-import { aosHere, aosJsonHere } from './support/aos-here.js';
-import { PASSWORD_COST, prepare } from './support/prepared.js';
-import { serviceEnv, type Finished } from './support/service.js';
+import { restoreBackup } from '../../../adapters/archive/backup/restore.js';
+import { MOVES } from '../../../adapters/archive/moving/contents.js';
+import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
+import { SqliteStore } from '../../../adapters/sqlite/store.js';
+import { backUp, keyFiles } from '../../../config/compose/backup-job.js';
+import type { Doc } from '../../../ports/store.js';
+import { rejection } from '../../harness.js';
+import { aosHere, aosJsonHere } from '../../support/aos-here.js';
+import { PASSWORD_COST, prepare } from '../../support/prepared.js';
+import { serviceEnv, type Finished } from '../../support/service.js';
 
 describe('commands that copy and move a store', function () {
   let folder: string;

@@ -2,11 +2,11 @@
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { FILE_CARRIERS } from '../support/license-carriers.js';
-import { verifyLicenseFile } from '../../lib/formats/license-file.js';
-import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../lib/formats/license-text.js';
+import { FILE_CARRIERS } from '../../support/license-carriers.js';
+import { verifyLicenseFile } from '../../../lib/formats/license-file.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../lib/formats/license-text.js';
 
-const file = new URL('../fixtures/vectors/license-files.json', import.meta.url);
+const file = new URL('../../fixtures/vectors/license-files.json', import.meta.url);
 
 interface Vector {
   name: string;

@@ -4,7 +4,7 @@ import {
   findFreshnessFault,
   type FreshnessFacts,
   type FreshnessStatement,
-} from '../../lib/formats/freshness.js';
+} from '../../../lib/formats/freshness.js';
 
 const HASH = 'a'.repeat(64);
 const statement: FreshnessStatement = {

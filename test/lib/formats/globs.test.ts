@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createGlobMatcher, normalizeGlob, findGlobFault, findUnsupportedGlob } from '../../lib/formats/globs.js';
-import { staysLinear } from '../support/work.js';
+import { createGlobMatcher, normalizeGlob, findGlobFault, findUnsupportedGlob } from '../../../lib/formats/globs.js';
+import { staysLinear } from '../../support/work.js';
 
 /** The same meaning, said as a regular expression: slow on purpose-built texts, and short. */
 function oracle(glob: string): RegExp {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { decodeCanonicalBase64 } from '../../lib/formats/base64.js';
-import { KeyRefused } from '../../lib/formats/public-key.js';
-import { chainLeadsFrom, isSignedBy, readPublicKey, type Predecessor } from '../../lib/formats/signature.js';
+import { decodeCanonicalBase64 } from '../../../lib/formats/base64.js';
+import { KeyRefused } from '../../../lib/formats/public-key.js';
+import { chainLeadsFrom, isSignedBy, readPublicKey, type Predecessor } from '../../../lib/formats/signature.js';
 
 const pemOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'pem' }) as string;
 const rsa = (bits = 2_048): { publicKey: KeyObject; privateKey: KeyObject } =>
