@@ -48,7 +48,8 @@ function checkFunction(name, report) {
 }
 
 function checkConstant(name, report) {
-  if (constants.has(name) || /^(MOST|LONGEST|AT)_/.test(name)) report(`${name} has no noun: say MAX_<NOUN> or <NOUN>_MS`);
+  if (constants.has(name) || /^(MOST|LONGEST|AT)_/.test(name))
+    report(`${name} has no noun: say MAX_<NOUN> or <NOUN>_MS`);
 }
 
 function checkNames(text, file, report) {
@@ -69,12 +70,15 @@ function checkNames(text, file, report) {
 
 /** Lines of comments, with their numbers. */
 function commentLines(text) {
-  return text.split('\n').flatMap((line, index) => (/^\s*(\/\/|\/\*|\*)/.test(line) ? [{ line, number: index + 1 }] : []));
+  return text
+    .split('\n')
+    .flatMap((line, index) => (/^\s*(\/\/|\/\*|\*)/.test(line) ? [{ line, number: index + 1 }] : []));
 }
 
 function checkComments(text, report) {
   for (const { line, number } of commentLines(text)) {
-    if (line.length > MAX_COMMENT_WIDTH) report(number, `a comment of ${line.length} characters, at most ${MAX_COMMENT_WIDTH}`);
+    if (line.length > MAX_COMMENT_WIDTH)
+      report(number, `a comment of ${line.length} characters, at most ${MAX_COMMENT_WIDTH}`);
     for (const { phrase, instead, pattern } of phrases)
       if (pattern.test(line)) report(number, `"${phrase}": say ${instead}`);
   }
